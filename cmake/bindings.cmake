@@ -1,0 +1,18 @@
+# _core: no torch ABI, one build for every torch that has the DLPack C exchange API.
+find_package(pybind11 CONFIG REQUIRED HINTS ${PYBIND11_CMAKE_DIR})
+file(GLOB core_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/csrc/bindings/core/*.cpp)
+pybind11_add_module(_core MODULE ${core_sources})
+target_link_libraries(_core PRIVATE runtime validation)
+install(TARGETS _core LIBRARY DESTINATION tilegym_rs)
+
+# _torch_<major>_<minor>: libtorch of the environment that builds, through our own imported target: find_package(Torch)
+# fails without a CUDA toolkit.
+include(cmake/libtorch.cmake)
+if(TARGET libtorch)
+  file(GLOB torch_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/csrc/bindings/torch/*.cpp)
+  set(torch_module _torch_${TORCH_MAJOR}_${TORCH_MINOR})
+  pybind11_add_module(${torch_module} MODULE ${torch_sources})
+  target_compile_definitions(${torch_module} PRIVATE TILEGYM_TORCH_MODULE=${torch_module})
+  target_link_libraries(${torch_module} PRIVATE runtime validation libtorch_python)
+  install(TARGETS ${torch_module} LIBRARY DESTINATION tilegym_rs)
+endif()
