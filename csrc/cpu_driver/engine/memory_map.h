@@ -9,20 +9,24 @@
 
 namespace tilegym::cpu {
 
-/// One accessible span. Names live as long as the launch.
+/// One accessible span of bytes. The name must outlive the map that holds it.
 struct MemoryRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;  ///< exclusive
   std::string_view name;
 };
 
-/// The ranges one launch may touch. A lookup is a linear scan from the last hit: launches have few ranges, and the check
-/// is made once per strip, not per element.
+/// The ranges one launch may touch. Lookups scan: launches have few ranges, and the check is made once per strip, not
+/// per element. Reading from several threads is safe.
 class MemoryMap {
  public:
+  MemoryMap() = default;
   explicit MemoryMap(std::span<const MemoryRange> ranges) : ranges_(ranges.begin(), ranges.end()) {}
 
-  /// Whether every byte of [begin, end) lies in one range. Empty spans are always inside.
+  /// Replaces the ranges and keeps the storage, for a map that is used for launch after launch.
+  void assign(std::span<const MemoryRange> ranges) { ranges_.assign(ranges.begin(), ranges.end()); }
+
+  /// Whether every byte of [begin, end) lies in one range. Empty spans are always inside, reversed ones never.
   [[nodiscard]] bool contains(std::uintptr_t begin, std::uintptr_t end) const noexcept {
     if (begin >= end) return begin == end;
     for (const MemoryRange& range : ranges_) {
@@ -30,8 +34,10 @@ class MemoryMap {
     }
     return false;
   }
-  /// Text for a report: the argument nearest to `address`, the range and how far outside it lies.
-  [[nodiscard]] std::string describe(std::uintptr_t address) const;
+
+  /// Text for a report: the argument nearest to `address`, its size and how far outside it lies, in bytes and, where
+  /// `element_bytes` is above 1, in elements counted from the argument's first byte.
+  [[nodiscard]] std::string describe(std::uintptr_t address, std::size_t element_bytes = 1) const;
 
  private:
   std::vector<MemoryRange> ranges_;
