@@ -1,0 +1,84 @@
+#include "runtime/sha256.h"
+
+#include <bit>
+
+namespace tilegym::runtime {
+namespace {
+
+using Word = std::uint32_t;
+
+// Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, section 4.2.2).
+constexpr std::array<Word, 64> kRound{
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+std::array<Word, 64> schedule(const std::uint8_t* block) {
+  std::array<Word, 64> w{};
+  for (std::size_t i = 0; i < 16; ++i) {
+    w[i] = Word{block[4 * i]} << 24 | Word{block[4 * i + 1]} << 16 | Word{block[4 * i + 2]} << 8 | block[4 * i + 3];
+  }
+  for (std::size_t i = 16; i < 64; ++i) {
+    const Word s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
+    const Word s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  return w;
+}
+
+}  // namespace
+
+void Sha256::absorb(const std::uint8_t* block) {
+  const std::array<Word, 64> w = schedule(block);
+  auto [a, b, c, d, e, f, g, h] = state_;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const Word s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+    const Word t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const Word s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+    const Word t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
+    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+  }
+  const std::array<Word, 8> added{a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < 8; ++i) {
+    state_[i] += added[i];
+  }
+}
+
+Sha256& Sha256::update(std::string_view bytes) {
+  length_ += bytes.size();
+  for (const char byte : bytes) {
+    block_[filled_++] = static_cast<std::uint8_t>(byte);
+    if (filled_ == block_.size()) {
+      absorb(block_.data());
+      filled_ = 0;
+    }
+  }
+  return *this;
+}
+
+std::string Sha256::hex() {
+  const std::uint64_t bits = length_ * 8;
+  update(std::string_view("\x80", 1));
+  while (filled_ != 56) {
+    update(std::string_view("\0", 1));
+  }
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    const char byte = static_cast<char>(bits >> shift & 0xff);
+    update({&byte, 1});
+  }
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const Word word : state_) {
+    for (int shift = 28; shift >= 0; shift -= 4) {
+      text += kDigits[word >> shift & 0xf];
+    }
+  }
+  return text;
+}
+
+}  // namespace tilegym::runtime
