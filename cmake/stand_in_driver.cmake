@@ -3,6 +3,7 @@
 add_library(tilegym_cpu_driver SHARED)
 target_link_libraries(tilegym_cpu_driver PRIVATE -Wl,--whole-archive cpu_driver -Wl,--no-whole-archive)
 set(version_script ${CMAKE_SOURCE_DIR}/csrc/cpu_driver/api/exports.map)
-target_link_options(tilegym_cpu_driver PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${version_script})
+# Its worker threads and exit handlers outlive a dlclose, hence nodelete.
+target_link_options(tilegym_cpu_driver PRIVATE -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--version-script=${version_script})
 set_target_properties(tilegym_cpu_driver PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS ${version_script})
 install(TARGETS tilegym_cpu_driver LIBRARY DESTINATION tilegym_rs/lib)
