@@ -14,7 +14,7 @@ enum class Opcode : std::uint16_t {
 
 /// Names of the attributes an operation can carry; `attributes.def` is the only list.
 enum class AttrName : std::uint8_t {
-#define TILE_IR_ATTR(identifier) identifier,
+#define TILE_IR_ATTR(identifier, ...) identifier,
 #include "tile_ir/attributes.def"
 #undef TILE_IR_ATTR
 };
@@ -33,7 +33,14 @@ enum class Rounding : std::uint8_t {
   full = 5,
   nearest_int_to_zero = 6,
 };
-enum class Predicate : std::uint8_t { equal = 0, not_equal = 1, less = 2, less_equal = 3, greater = 4, greater_equal = 5 };
+enum class Predicate : std::uint8_t {
+  equal = 0,
+  not_equal = 1,
+  less = 2,
+  less_equal = 3,
+  greater = 4,
+  greater_equal = 5
+};
 enum class Ordering : std::uint8_t { unordered = 0, ordered = 1 };
 
 }  // namespace tilegym::tile_ir
