@@ -17,31 +17,34 @@ namespace tilegym::tile_ir {
 using ValueId = std::uint32_t;
 
 enum class AttrKind : std::uint8_t {
-  integer,      // integers, enums, flags, bools
-  floating,
-  string,
-  type,
-  array,        // elements in `children`
-  i32_array,    // elements in `numbers`
-  dense,        // raw little-endian element bytes in `bytes`; element type in `type`
-  div_by,       // numbers = {divisor, every, along}; every and along only when present
-  same_elements,
-  dictionary,   // children carry `key`
-  optimization_hints,
-  bounded,      // numbers = {has_lower, lower, has_upper, upper}
+  integer,             // integers, enums, flags, bools, in `integer`; `type` is their element type inside arrays
+  floating,            // raw bits in `bits`; `type` is the element type
+  string,              // in `text`
+  type,                // in `type`
+  array,               // elements in `children`
+  i32_array,           // elements in `numbers`
+  dense,               // constant tile of type `type`; element_bits() reads it
+  div_by,              // numbers = {divisor, has_every, every, has_along, along}
+  same_elements,       // in `numbers`
+  dictionary,          // children carry `key`
+  optimization_hints,  // a dictionary: one dictionary child a target, whose key is the target ("sm_90")
+  bounded,             // numbers = {has_lower, lower, has_upper, upper}
 };
 
 /// One attribute value. `bytes` and `text` point into the bytecode buffer that the module keeps alive.
 struct Attribute {
   AttrKind kind = AttrKind::integer;
   std::uint64_t integer = 0;
-  /// floating: raw bits in the width of `type`.
   std::uint64_t bits = 0;
   TypeId type = 0;
   std::string_view text;
   std::string_view key;
   std::vector<std::int64_t> numbers;
+  /// dense: little-endian elements in row-major order, each in whole bytes (f4E2M1FN and i4: one byte in the low bits),
+  /// except that an i1 tile of several elements may have eight to a byte, lowest bit first.
   std::span<const std::byte> bytes;
+  /// dense: `bytes` holds one element, and every element of the tile is equal to it.
+  bool splat = false;
   std::vector<Attribute> children;
 };
 
@@ -99,9 +102,13 @@ struct Function {
 struct Global {
   std::string name;
   TypeId type = 0;
+  /// Initial value in the form that Attribute::bytes and Attribute::splat describe.
   std::span<const std::byte> bytes;
-  std::uint64_t alignment = 1;
+  bool splat = false;
+  /// Bytes; 0 where the module leaves the choice.
+  std::uint64_t alignment = 0;
   bool constant = false;
+  bool is_private = false;
 };
 
 struct Version {
@@ -118,6 +125,8 @@ struct Module {
   std::vector<Type> types;
   std::vector<Function> functions;
   std::vector<Global> globals;
+  /// Who wrote the module; empty where it does not say.
+  std::string producer;
 
   [[nodiscard]] const Type& type(TypeId id) const noexcept { return types[id]; }
   [[nodiscard]] const Type& type_of(const Function& function, ValueId value) const noexcept {
@@ -125,5 +134,10 @@ struct Module {
   }
   [[nodiscard]] const Function* find(std::string_view name) const noexcept;
 };
+
+/// Raw bits, zero-extended, of element `index` of a constant tile of type `tile`, whatever form `bytes` has.
+/// Precondition: the bytes come from a module that the reader accepted, and index < tile.element_count().
+[[nodiscard]] std::uint64_t element_bits(const Type& tile, std::span<const std::byte> bytes, bool splat,
+                                         std::size_t index) noexcept;
 
 }  // namespace tilegym::tile_ir

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "tile_ir/byte_reader.h"
+#include "tile_ir/module.h"
+#include "tile_ir/op_table.h"
+#include "tile_ir/sections.h"
+
+namespace tilegym::tile_ir {
+
+/// The tables that indices in functions, globals and attributes point into.
+struct Tables {
+  Version version;
+  std::span<const Type> types;
+  std::vector<std::string_view> strings;
+  std::vector<Blob> constants;
+
+  [[nodiscard]] Result<std::string_view> read_string(ByteReader& reader, const Subject& subject) const;
+  [[nodiscard]] Result<TypeId> read_type(ByteReader& reader, const Subject& subject) const;
+  /// A constant of the tile type `tile`: checks that the bytes are one element or all of them.
+  [[nodiscard]] Result<Attribute> read_constant(ByteReader& reader, TypeId tile, const Subject& subject) const;
+};
+
+/// Decodes attribute values. One per reader; keeps no state between calls.
+class AttributeReader {
+ public:
+  explicit AttributeReader(const Tables& tables) : tables_(tables) {}
+
+  /// Value of `attribute` as operations store it, without a tag. `operation` is named in errors; `result` is the type
+  /// of its first result.
+  [[nodiscard]] Result<Attribute> read(ByteReader& reader, AttrName attribute, std::string_view operation,
+                                       std::optional<TypeId> result) const;
+  /// A value that begins with its tag.
+  [[nodiscard]] Result<Attribute> read_tagged(ByteReader& reader, int depth = 0) const;
+
+ private:
+  [[nodiscard]] Result<Attribute> read_integer(ByteReader& reader) const;
+  [[nodiscard]] Result<Attribute> read_floating(ByteReader& reader) const;
+  [[nodiscard]] Result<Attribute> read_dense(ByteReader& reader, std::optional<TypeId> tile,
+                                             const Subject& subject) const;
+  [[nodiscard]] Result<Attribute> read_array(ByteReader& reader, int depth) const;
+  [[nodiscard]] Result<Attribute> read_dictionary(ByteReader& reader, AttrKind kind, int depth) const;
+  [[nodiscard]] Result<Attribute> read_div_by(ByteReader& reader) const;
+  [[nodiscard]] Result<Attribute> read_bounded(ByteReader& reader) const;
+
+  const Tables& tables_;
+};
+
+}  // namespace tilegym::tile_ir

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "common/result.h"
+#include "tile_ir/attribute_reader.h"
+#include "tile_ir/byte_reader.h"
+#include "tile_ir/module.h"
+#include "tile_ir/op_table.h"
+
+namespace tilegym::tile_ir {
+
+/// Decodes the body of one function by the table of operations.
+///
+/// The file numbers values by position: parameters, then block arguments and results as they appear; a block's numbers
+/// are given back where the block ends, so a number names different values in different blocks. Here every value gets
+/// an id of its own.
+class FunctionReader {
+ public:
+  /// Fills `body` and `values` of `function`, whose `type` is set. Precondition: it is a function type of `tables`.
+  FunctionReader(const Tables& tables, Function& function)
+      : tables_(tables), attributes_(tables), function_(function) {}
+
+  [[nodiscard]] Status read(ByteReader body);
+
+ private:
+  [[nodiscard]] Status read_operation(ByteReader& reader, Block& block, int depth);
+  [[nodiscard]] Result<const OpSpec*> read_opcode(ByteReader& reader) const;
+  [[nodiscard]] Result<std::vector<TypeId>> read_result_types(ByteReader& reader, const OpSpec& spec) const;
+  [[nodiscard]] Result<TypeId> read_value_type(ByteReader& reader, const Subject& subject) const;
+  [[nodiscard]] Status read_attributes(ByteReader& reader, const OpSpec& spec, const std::vector<TypeId>& results,
+                                       std::uint64_t& flags, Operation& operation) const;
+  [[nodiscard]] Status read_segments(ByteReader& reader, const OpSpec& spec, std::uint64_t flags,
+                                     Operation& operation) const;
+  [[nodiscard]] Status read_joined(ByteReader& reader, const OpSpec& spec, Operation& operation) const;
+  [[nodiscard]] Status read_group(ByteReader& reader, const OpSpec& spec, const GroupSpec& group, std::size_t size,
+                                  Operation& operation) const;
+  [[nodiscard]] Status read_regions(ByteReader& reader, const OpSpec& spec, int depth, Operation& operation);
+  [[nodiscard]] Status read_block(ByteReader& reader, int depth, Block& block);
+  /// Gives a fresh value the next number of the file.
+  ValueId define(TypeId type);
+
+  const Tables& tables_;
+  AttributeReader attributes_;
+  Function& function_;
+  /// Value of every number that is in scope.
+  std::vector<ValueId> scope_;
+};
+
+}  // namespace tilegym::tile_ir

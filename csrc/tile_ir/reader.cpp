@@ -1,0 +1,134 @@
+#include "tile_ir/reader.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tile_ir/attribute_reader.h"
+#include "tile_ir/byte_reader.h"
+#include "tile_ir/function_reader.h"
+#include "tile_ir/sections.h"
+#include "tile_ir/type_reader.h"
+
+namespace tilegym::tile_ir {
+
+namespace {
+
+constexpr std::size_t kMaxModuleBytes = std::size_t{1} << 30;
+
+// Flags of a function; bit 0 is its visibility.
+constexpr std::uint8_t kEntryFlag = 2;
+constexpr std::uint8_t kHintsFlag = 4;
+constexpr std::uint8_t kAllFlags = 7;
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<Tables> read_tables(const Sections& sections, Module& module) {
+  Tables tables{sections.version, {}, {}, {}};
+  TILEGYM_ASSIGN(const auto strings, read_table(sections.payload(SectionId::strings), 4, "strings"));
+  for (const Blob& text : strings) tables.strings.push_back(as_text(text.bytes));
+  TILEGYM_ASSIGN(const auto types, read_table(sections.payload(SectionId::types), 4, "types"));
+  TILEGYM_ASSIGN(module.types, read_types(types, sections.version));
+  tables.types = module.types;
+  TILEGYM_ASSIGN(tables.constants, read_table(sections.payload(SectionId::constants), 8, "constants"));
+  return tables;
+}
+
+Result<std::string> read_symbol(ByteReader& reader, const Tables& tables, const Subject& subject) {
+  TILEGYM_ASSIGN(const std::string_view symbol, tables.read_string(reader, subject));
+  if (symbol.empty()) return reader.error(subject, "a name", std::string_view("an empty one"));
+  return std::string(symbol);
+}
+
+Result<Function> read_function(ByteReader& section, const Tables& tables) {
+  Function function;
+  TILEGYM_ASSIGN(function.name, read_symbol(section, tables, "function name"));
+  TILEGYM_ASSIGN(function.type, tables.read_type(section, "function type"));
+  if (tables.types[function.type].kind != TypeKind::function) {
+    return section.error("function type", "a function type", std::string_view("another type"));
+  }
+  TILEGYM_ASSIGN(const std::uint8_t flags, section.byte("function flags"));
+  if (flags > kAllFlags) return section.error("function flags", "0 to 7", std::uint64_t{flags});
+  function.is_entry = (flags & kEntryFlag) != 0;
+  TILEGYM_TRY(section.varint("location of function"));
+  if (function.is_entry && (flags & kHintsFlag) != 0) {
+    TILEGYM_ASSIGN(function.optimization_hints, AttributeReader(tables).read_tagged(section));
+  }
+  TILEGYM_ASSIGN(const std::size_t length, section.count(1, "length of function body"));
+  const std::size_t start = section.offset();
+  TILEGYM_ASSIGN(const auto body, section.bytes(length, "function body"));
+  TILEGYM_TRY(FunctionReader(tables, function).read(ByteReader(body, start)));
+  return function;
+}
+
+Result<Global> read_global(ByteReader& section, const Tables& tables) {
+  Global global;
+  TILEGYM_ASSIGN(global.name, read_symbol(section, tables, "global name"));
+  TILEGYM_ASSIGN(global.type, tables.read_type(section, "global type"));
+  TILEGYM_ASSIGN(const Attribute value, tables.read_constant(section, global.type, "value of global"));
+  global.bytes = value.bytes;
+  global.splat = value.splat;
+  TILEGYM_ASSIGN(global.alignment, section.varint("alignment of global"));
+  if (tables.version.minor >= 3) {
+    TILEGYM_ASSIGN(const std::uint64_t visibility, section.varint_up_to(1, "visibility of global"));
+    TILEGYM_ASSIGN(const std::uint64_t constant, section.varint_up_to(1, "constant flag of global"));
+    global.is_private = visibility == 1;
+    global.constant = constant == 1;
+  }
+  return global;
+}
+
+/// Reads a section that is a count and that many entries; writers may pad its end.
+template <class Entry, class ReadEntry>
+Status read_list(ByteReader section, const Tables& tables, const char* what, std::vector<Entry>& entries,
+                 ReadEntry read_entry) {
+  if (section.remaining() == 0) return {};
+  TILEGYM_ASSIGN(const std::size_t count, section.count(1, Subject("number", what)));
+  for (std::size_t i = 0; i < count; ++i) {
+    TILEGYM_ASSIGN(Entry entry, read_entry(section, tables));
+    entries.push_back(std::move(entry));
+  }
+  return {};
+}
+
+Status read_producer(ByteReader section, const Tables& tables, std::string& producer) {
+  if (section.remaining() == 0) return {};
+  TILEGYM_ASSIGN(const std::string_view text, tables.read_string(section, "producer"));
+  producer = text;
+  return {};
+}
+
+}  // namespace
+
+Result<std::size_t> bytecode_size(const std::byte* data) noexcept {
+  // Nobody told how long the memory is: the section headers are taken at their word, up to what a module can have.
+  const std::size_t limit = std::min<std::size_t>(kMaxModuleBytes, ~reinterpret_cast<std::uintptr_t>(data));
+  TILEGYM_ASSIGN(const Sections sections, locate_sections({data, limit}));
+  return sections.size;
+}
+
+Result<Module> read_module(std::span<const std::byte> bytes) {
+  if (bytes.size() > kMaxModuleBytes) return malformed("module", "at most 1 GiB", bytes.size(), 0);
+  Module module;
+  module.buffer.assign(bytes.begin(), bytes.end());
+  TILEGYM_ASSIGN(const Sections sections, locate_sections(module.buffer));
+  if (sections.size != bytes.size()) {
+    return malformed("end of module", "no more bytes", bytes.size() - sections.size, sections.size);
+  }
+  for (const SectionId id : {SectionId::strings, SectionId::functions}) {
+    if (!sections.payloads[static_cast<std::size_t>(id)]) {
+      return malformed("module", "a string and a function section", std::string_view("one missing"), sections.size);
+    }
+  }
+  module.version = sections.version;
+  TILEGYM_ASSIGN(const Tables tables, read_tables(sections, module));
+  TILEGYM_TRY(read_producer(sections.payload(SectionId::producer), tables, module.producer));
+  TILEGYM_TRY(read_list(sections.payload(SectionId::globals), tables, "globals", module.globals, read_global));
+  TILEGYM_TRY(read_list(sections.payload(SectionId::functions), tables, "functions", module.functions, read_function));
+  return module;
+}
+
+}  // namespace tilegym::tile_ir

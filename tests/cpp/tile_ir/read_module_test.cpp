@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "tile_ir/goldens.h"
+#include "tile_ir/reader.h"
+
+namespace tilegym::tile_ir {
+
+namespace {
+
+using test::find_all;
+using test::histogram;
+using test::read_golden;
+
+using Counts = std::map<std::string_view, int>;
+
+// Expected facts are those that NVIDIA's disassembler prints for the same bytes.
+
+TEST(ReadModule, FindsEveryOperationOfAPointerKernel) {
+  const Module module = read_golden("cutile_silu_and_mul_f16");
+  ASSERT_EQ(module.functions.size(), 1u);
+  const Counts wanted = {{"addf", 1},
+                         {"assume", 10},
+                         {"broadcast", 4},
+                         {"cmpi", 1},
+                         {"divf", 1},
+                         {"exp2", 1},
+                         {"constant", 21},
+                         {"exti", 3},
+                         {"ftof", 3},
+                         {"iota", 1},
+                         {"get_tile_block_id", 1},
+                         {"load_ptr_tko", 2},
+                         {"mulf", 3},
+                         {"muli", 2},
+                         {"offset", 6},
+                         {"reshape", 4},
+                         {"return", 1},
+                         {"store_ptr_tko", 1}};
+  EXPECT_EQ(histogram(module.functions[0]), wanted);
+}
+
+TEST(ReadModule, FindsEveryOperationOfNestedLoops) {
+  const Module module = read_golden("cutile_static_persistent_matmul_bf16");
+  ASSERT_EQ(module.functions.size(), 1u);
+  // The outer loop ends with a continue without operands, which the disassembler leaves out.
+  const Counts wanted = {{"addi", 4},      {"assume", 31},        {"cmpi", 1},
+                         {"constant", 34}, {"continue", 2},       {"divi", 5},
+                         {"for", 2},       {"ftof", 1},           {"get_num_tile_blocks", 1},
+                         {"if", 1},        {"load_view_tko", 2},  {"get_tile_block_id", 1},
+                         {"mmaf", 1},      {"make_token", 3},     {"make_partition_view", 3},
+                         {"muli", 3},      {"remi", 2},           {"make_tensor_view", 3},
+                         {"return", 1},    {"store_view_tko", 1}, {"subi", 4},
+                         {"yield", 2}};
+  EXPECT_EQ(histogram(module.functions[0]), wanted);
+}
+
+TEST(ReadModule, KeepsNameAndParametersOfAnEntry) {
+  const Module module = read_golden("cutile_silu_and_mul_f16");
+  const Function* entry = module.find("silu_and_mul_kernel_entry");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_TRUE(entry->is_entry);
+  ASSERT_EQ(entry->body.arguments.size(), 5u);
+  EXPECT_TRUE(module.type_of(*entry, 0).of_pointers);
+  EXPECT_EQ(module.type_of(*entry, 0).element, ElementType::f16);
+  EXPECT_EQ(module.type_of(*entry, 2).element, ElementType::i32);
+}
+
+TEST(ReadModule, GivesEveryValueOneDefinition) {
+  const Module module = read_golden("cutile_static_persistent_matmul_bf16");
+  const Function& entry = module.functions.at(0);
+  const Operation& loop = *find_all(entry, Opcode::For).at(0);
+  const Operation& choice = *find_all(entry, Opcode::If).at(0);
+  const Operation& remainder = *find_all(entry, Opcode::RemI).at(0);
+  // %19 = remi %loopIdx, %18, where %18 is the result of the if.
+  EXPECT_EQ(remainder.group(0)[0], loop.body().arguments.at(0));
+  EXPECT_EQ(remainder.group(1)[0], choice.results.at(0));
+}
+
+TEST(BytecodeSize, CountsUpToTheEndMarker) {
+  std::vector<std::byte> bytes = test::golden("cutile_silu_and_mul_f16");
+  const std::size_t size = bytes.size();
+  bytes.resize(size + 64, std::byte{0xee});
+  const Result<std::size_t> found = bytecode_size(bytes.data());
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found.value(), size);
+}
+
+}  // namespace
+
+}  // namespace tilegym::tile_ir
