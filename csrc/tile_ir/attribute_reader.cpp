@@ -60,15 +60,6 @@ Result<Attribute> read_numbers(ByteReader& reader, AttrKind kind, std::size_t wi
   return attribute;
 }
 
-/// Bits a float takes as an attribute: tf32 has 19 of its own, every other type its width in memory.
-unsigned significant_bits(ElementType type) {
-  return type == ElementType::tf32 ? 19 : static_cast<unsigned>(bit_width(type));
-}
-
-std::uint64_t largest(unsigned bits) {
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-
 /// Appends {present, value} for each of two optional numbers that a flags byte announces.
 Status read_optional_pair(ByteReader& reader, const Subject& subject, std::vector<std::int64_t>& numbers) {
   TILEGYM_ASSIGN(const std::uint8_t flags, reader.byte(subject));

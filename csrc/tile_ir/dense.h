@@ -16,10 +16,12 @@ enum class DenseForm : std::uint8_t {
   full,    // every element in whole bytes
 };
 
-/// The form that `bytes` has for `tile`, or nothing where the length fits none.
+/// The form that `bytes` has for `tile`, or nothing where the length fits none. A tile of one element is a splat.
 [[nodiscard]] std::optional<DenseForm> dense_form(const Type& tile, std::span<const std::byte> bytes) noexcept;
 
-/// Bytes one element takes in a constant tile.
-[[nodiscard]] std::size_t dense_element_bytes(ElementType type) noexcept;
+/// Bits that carry a value in constants and attributes: 19 for tf32, else the width of the type.
+[[nodiscard]] unsigned significant_bits(ElementType type) noexcept;
+/// The largest number of that many bits.
+[[nodiscard]] std::uint64_t largest(unsigned bits) noexcept;
 
 }  // namespace tilegym::tile_ir

@@ -40,10 +40,10 @@ struct Attribute {
   std::string_view text;
   std::string_view key;
   std::vector<std::int64_t> numbers;
-  /// dense: little-endian elements in row-major order, each in whole bytes (f4E2M1FN and i4: one byte in the low bits),
-  /// except that an i1 tile of several elements may have eight to a byte, lowest bit first.
+  /// dense: little-endian elements in row-major order, each in whole bytes with the value in the low bits (f4E2M1FN and
+  /// i4: 1 byte, tf32: 19 bits in 3 bytes), except that i1 elements stand eight to a byte, lowest bit first.
   std::span<const std::byte> bytes;
-  /// dense: `bytes` holds one element, and every element of the tile is equal to it.
+  /// dense: `bytes` holds one element, which every element of the tile equals. An i1 element is then bit 0.
   bool splat = false;
   std::vector<Attribute> children;
 };
