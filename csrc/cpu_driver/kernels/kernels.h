@@ -29,13 +29,43 @@ enum class Lane : std::uint8_t { f32, f64, i8, i16, i32, i64, mask };
 
 enum class StripOp : std::uint8_t {
   // float and integer arithmetic (the lane decides which)
-  add, sub, mul, div, rem, fma, neg, abs, min, max,
+  add,
+  sub,
+  mul,
+  div,
+  rem,
+  fma,
+  neg,
+  abs,
+  min,
+  max,
   // integer only
-  mulhi, and_, or_, xor_, shl, shr,
+  mulhi,
+  and_,
+  or_,
+  xor_,
+  shl,
+  shr,
   // float only
-  floor, ceil, sqrt, rsqrt, exp, exp2, log, log2, sin, cos, tan, sinh, cosh, tanh, pow, atan2,
+  floor,
+  ceil,
+  sqrt,
+  rsqrt,
+  exp,
+  exp2,
+  log,
+  log2,
+  sin,
+  cos,
+  tan,
+  sinh,
+  cosh,
+  tanh,
+  pow,
+  atan2,
   // comparison (result lane is mask) and choice (a: mask, b, c: values)
-  compare, select,
+  compare,
+  select,
   // conversion between lanes (`from` to `lane`)
   convert,
   // rounding of f32 lanes to the precision of `element` (f16, bf16, tf32, f8...), result stays f32
@@ -49,9 +79,9 @@ enum class StripOp : std::uint8_t {
 /// Everything that selects one strip kernel. Fields an operation does not use keep their defaults.
 struct StripKey {
   StripOp op = StripOp::copy;
-  Lane lane = Lane::f32;             ///< lane of the result; of the operands for `compare`
-  Lane from = Lane::f32;             ///< convert: lane of the operand
-  std::uint8_t scalar_operands = 0;  ///< bit i set: operand i is one value, not a strip
+  Lane lane = Lane::f32;                                     ///< lane of the result; of the operands for `compare`
+  Lane from = Lane::f32;                                     ///< convert: lane of the operand
+  std::uint8_t scalar_operands = 0;                          ///< bit i set: operand i is one value, not a strip
   tile_ir::ElementType element = tile_ir::ElementType::f32;  ///< round_to: target precision
   tile_ir::Rounding rounding = tile_ir::Rounding::nearest_even;
   tile_ir::Signedness signedness = tile_ir::Signedness::signed_;

@@ -1,0 +1,9 @@
+#include "cpu_driver/kernels/vector/prelude.h"
+
+#if TILEGYM_SIMD_LEVELS
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
+namespace tilegym::cpu::avx512 {
+#include "cpu_driver/kernels/mma.inl"
+#include "cpu_driver/kernels/vector/avx512.inl"
+}  // namespace tilegym::cpu::avx512
+#endif
