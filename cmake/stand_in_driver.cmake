@@ -1,7 +1,7 @@
 # The stand-in CUDA driver: own SONAME, nothing exported but the driver's entry points, symbols bound inside, so that it
 # lives beside a real libcuda in one process.
-add_library(tilegym_cpu_driver SHARED)
-target_link_libraries(tilegym_cpu_driver PRIVATE -Wl,--whole-archive cpu_driver -Wl,--no-whole-archive)
+add_library(tilegym_cpu_driver SHARED $<TARGET_OBJECTS:cpu_driver>)
+target_link_libraries(tilegym_cpu_driver PRIVATE tile_ir OpenMP::OpenMP_CXX)
 set(version_script ${CMAKE_SOURCE_DIR}/csrc/cpu_driver/api/exports.map)
 # Its worker threads and exit handlers outlive a dlclose, hence nodelete.
 target_link_options(tilegym_cpu_driver PRIVATE -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--version-script=${version_script})
