@@ -1,6 +1,8 @@
 #include "cpu_driver/kernels/vector/prelude.h"
 
 namespace tilegym::cpu::plain {
-#include "cpu_driver/kernels/memory.inl"
+// clang-format off
 #include "cpu_driver/kernels/vector/plain.inl"
+#include "cpu_driver/kernels/memory.inl"
+// clang-format on
 }  // namespace tilegym::cpu::plain
