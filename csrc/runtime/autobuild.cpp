@@ -1,0 +1,175 @@
+#include "runtime/autobuild.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "runtime/build_progress.h"
+#include "runtime/cache_folder.h"
+#include "runtime/cargo.h"
+#include "runtime/file_lock.h"
+#include "runtime/fingerprint.h"
+#include "runtime/settings.h"
+
+namespace tilegym::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+constexpr seconds kWaitingLine{4};
+constexpr const char* kFingerprintName = "libcutile_kernels.fingerprint";
+
+/// What is to be had and where; the folder names are: kernels/<fingerprint>/, target/, logs/.
+struct Plan {
+  fs::path crate;
+  std::string sources;
+  std::vector<fs::path> caches;
+  std::optional<RustCompiler> rust;
+
+  [[nodiscard]] const fs::path& cache() const { return caches.back(); }
+  [[nodiscard]] std::string name() const { return build_fingerprint(sources, rust ? rust->version : ""); }
+  [[nodiscard]] fs::path place() const { return fs::path("kernels") / name() / kLibraryName; }
+  [[nodiscard]] std::optional<LibraryFile> find() const {
+    const std::optional<fs::path> found = rust ? find_cached(caches, place()) : std::nullopt;
+    return found ? std::optional(LibraryFile{*found, sources, false}) : std::nullopt;
+  }
+};
+
+/// The package's own library, where it was made from these sources or there are no sources to compare with.
+std::optional<LibraryFile> find_prebuilt(const fs::path& folder, const std::string& sources) {
+  std::string made_from;
+  std::getline(std::ifstream(folder / kFingerprintName), made_from);
+  std::error_code error;
+  const bool fits = sources.empty() || made_from == sources;
+  if (folder.empty() || !fits || !fs::is_regular_file(folder / kLibraryName, error)) {
+    return std::nullopt;
+  }
+  return LibraryFile{folder / kLibraryName, made_from, false};
+}
+
+Result<fs::path> crate_of(const BuildRequest& request) {
+  TILEGYM_ASSIGN(const std::string chosen, read_text("kernels_dir"));
+  return chosen.empty() ? request.crate : fs::path(chosen);
+}
+
+Status may_build(const BuildRequest& request, const Plan& plan) {
+  TILEGYM_ASSIGN(const bool autobuild, read_flag("autobuild"));
+  if (autobuild || request.always_build) {
+    return {};
+  }
+  return Error{"kernel library: wanted one built from " + plan.crate.string() + ", found none in " +
+               plan.caches.front().string() + ", and CUTILE_RS_AUTOBUILD is off; run `tilegym-rs build`"};
+}
+
+/// Says now and then whom this process waits for.
+class WaitingLine {
+ public:
+  explicit WaitingLine(seconds limit) : limit_(limit) {}
+
+  void show(const std::string& holder, seconds waited) {
+    if (waited < next_) {
+      return;
+    }
+    next_ = waited + kWaitingLine;
+    const std::string who = holder.empty() ? "another process" : holder;
+    std::fprintf(stderr, "tilegym: waiting for %s to build the kernel library, %s of at most %s\n", who.c_str(),
+                 minutes_text(waited).c_str(), minutes_text(limit_).c_str());
+  }
+
+ private:
+  seconds limit_;
+  seconds next_{0};
+};
+
+Result<FileLock> lock_builds(const Plan& plan, const std::function<bool()>& keep_going) {
+  TILEGYM_ASSIGN(const std::int64_t limit, read_integer("build_wait"));
+  WaitingLine line{seconds(limit)};
+  return FileLock::acquire(plan.cache() / "build.lock", seconds(limit), [&](const std::string& holder, seconds waited) {
+    line.show(holder, waited);
+    return keep_going();
+  });
+}
+
+/// cargo reads the sources after we did: what it built must not be filed under a fingerprint that is not its own.
+Status check_unchanged(const Plan& plan) {
+  TILEGYM_ASSIGN(const std::string now, source_fingerprint(plan.crate));
+  return now == plan.sources
+             ? Status()
+             : Status(Error{"kernel library: wanted sources that stay as they are during the build, but " +
+                            plan.crate.string() + " has changed; run it again"});
+}
+
+Result<LibraryFile> build(const Plan& plan, const Toolchain& toolchain, const std::function<bool()>& keep_going) {
+  std::error_code error;
+  fs::create_directories(plan.cache() / "logs", error);
+  const fs::path log = plan.cache() / "logs" / ("build-" + plan.name().substr(0, 12) + ".log");
+  const CargoBuild job{plan.crate, plan.cache() / "target", log, plan.sources, kLibraryName};
+  TILEGYM_ASSIGN(const fs::path made, run_cargo(job, toolchain, keep_going));
+  TILEGYM_TRY(check_unchanged(plan));
+  const fs::path published = plan.cache() / plan.place();
+  TILEGYM_TRY(publish_copy(made, published));
+  return LibraryFile{published, plan.sources, true};
+}
+
+/// Builds unless somebody else has, by the time that the lock is ours.
+Result<LibraryFile> build_once(const Plan& plan, const BuildRequest& request) {
+  const Toolchain toolchain = find_toolchain(plan.cache(), request.wheels);
+  TILEGYM_TRY(toolchain.complete());
+  TILEGYM_ASSIGN([[maybe_unused]] const FileLock lock, lock_builds(plan, request.keep_going));
+  if (std::optional<LibraryFile> found = plan.find()) {
+    return *std::move(found);
+  }
+  return build(plan, toolchain, request.keep_going);
+}
+
+Result<Plan> make_plan(fs::path crate, std::string sources) {
+  TILEGYM_ASSIGN(std::vector<fs::path> caches, cache_folders());
+  // A missing compiler is reported with everything else that is missing, once it is clear that a build is needed.
+  Result<RustCompiler> rust = find_rust_compiler(caches.back());
+  return Plan{std::move(crate), std::move(sources), std::move(caches),
+              rust.ok() ? std::optional(std::move(rust).value()) : std::nullopt};
+}
+
+/// What a look at package and cache gives: a library, or the plan to build one.
+struct Search {
+  std::optional<LibraryFile> library;
+  std::optional<Plan> plan;
+};
+
+Result<Search> search(const BuildRequest& request) {
+  TILEGYM_ASSIGN(fs::path crate, crate_of(request));
+  std::string sources;
+  if (!crate.empty()) {
+    TILEGYM_ASSIGN(sources, source_fingerprint(crate));
+  }
+  if (std::optional<LibraryFile> prebuilt = find_prebuilt(request.prebuilt, sources)) {
+    return Search{std::move(prebuilt), std::nullopt};
+  }
+  if (crate.empty()) {
+    return Error{"kernel library: wanted one in " + request.prebuilt.string() +
+                 " or sources to build it from, got neither; install tilegym anew, or set CUTILE_RS_KERNELS_DIR"};
+  }
+  TILEGYM_ASSIGN(Plan plan, make_plan(std::move(crate), std::move(sources)));
+  std::optional<LibraryFile> cached = plan.find();
+  return Search{std::move(cached), std::move(plan)};
+}
+
+}  // namespace
+
+Result<std::optional<LibraryFile>> find_library(const BuildRequest& request) {
+  TILEGYM_ASSIGN(Search found, search(request));
+  return std::move(found.library);
+}
+
+Result<LibraryFile> ensure_library(const BuildRequest& request) {
+  TILEGYM_ASSIGN(Search found, search(request));
+  if (found.library) {
+    return *std::move(found.library);
+  }
+  TILEGYM_TRY(may_build(request, *found.plan));
+  return build_once(*found.plan, request);
+}
+
+}  // namespace tilegym::runtime
