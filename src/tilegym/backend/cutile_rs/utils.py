@@ -1,0 +1,174 @@
+"""What a wrapper of a Rust kernel needs: the bound function, descriptors, return codes, device facts."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import torch
+
+MAX_RANK = 5
+
+# TensorDesc.dtype; packed f4e2m1 pairs travel as uint8.
+DTYPE_CODES = {
+    torch.float32: 0,
+    torch.float16: 1,
+    torch.bfloat16: 2,
+    torch.int32: 3,
+    torch.int64: 4,
+    torch.float8_e5m2: 5,
+    torch.uint8: 6,
+    torch.float8_e4m3fn: 7,
+}
+
+_CANCELLED = -7
+_RETURN_CODES = {
+    -2: "a tensor has a dtype that the kernel does not take",
+    -3: "the kernel could not be compiled or launched",
+    -4: "the device or its driver failed",
+    -5: "a tensor that has elements has no memory",
+    -6: "an argument is outside the values that the kernel takes",
+    _CANCELLED: "the launch was cancelled",
+    -8: "the kernel library panicked",
+}
+
+
+class TensorDesc(ctypes.Structure):
+    """The C ABI's view of a tensor, 104 bytes. It borrows the memory: keep the tensor alive while it is in use."""
+
+    _fields_ = (
+        ("ptr", ctypes.c_uint64),
+        ("ndim", ctypes.c_int32),
+        ("shape", ctypes.c_int64 * MAX_RANK),
+        ("strides", ctypes.c_int64 * MAX_RANK),
+        ("dtype", ctypes.c_int32),
+    )
+
+
+@functools.cache
+def kernel_library() -> Any:
+    """The loaded kernel library, with one callable per op; built first where it is missing or stale.
+
+    Raises:
+        RuntimeError: the extension is not installed, or the library cannot be built or loaded.
+    """
+    return _framework("library")()
+
+
+def _framework(name: str) -> Any:
+    """A function of tilegym_rs, whose extension may be absent."""
+    try:
+        return getattr(importlib.import_module("tilegym_rs"), name)
+    except ImportError as error:
+        raise RuntimeError(
+            f"backend 'cutile-rs' needs the extension tilegym_rs._core, which cannot be imported ({error}): "
+            "install the project with pip install './[cutile-rs]'"
+        ) from error
+
+
+def bind_kernel_function(op: str) -> Callable[..., None]:
+    """The kernel library's function for an op; it takes tensors and integers and raises when a launch fails.
+
+    Example:
+        >>> bind_kernel_function("softmax")(out, x, block_size=1024)  # doctest: +SKIP
+
+    Raises:
+        AttributeError: the library has no such op.
+        RuntimeError: there is no library.
+    """
+    function: Callable[..., None] = getattr(kernel_library(), op)
+    return function
+
+
+def bind_kernel_function_cffi(op: str, cdef: str | None = None, **_: object) -> Callable[..., None]:
+    """bind_kernel_function under its older name. The C declaration is not needed and is ignored."""
+    return bind_kernel_function(op)
+
+
+def make_tensor_desc(*arguments: Any) -> TensorDesc:
+    """Describes a tensor for the C ABI: `make_tensor_desc(tensor)`, or `(ffi, tensor)` with `ffi` ignored.
+
+    Returns:
+        A descriptor in elements whose ptr includes the storage offset. Entries at and beyond ndim are 0.
+
+    Raises:
+        TypeError: the argument is not one tensor.
+        ValueError: the rank is above 5, or the tensor is not on a CPU or CUDA device.
+        NotImplementedError: kernels do not take the dtype.
+    """
+    tensor = arguments[-1] if len(arguments) in (1, 2) else None
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"make_tensor_desc: wanted one tensor, got {', '.join(type(a).__name__ for a in arguments)}")
+    if tensor.dim() > MAX_RANK:
+        raise ValueError(f"make_tensor_desc: wanted a rank of at most {MAX_RANK}, got {tensor.dim()}")
+    if tensor.device.type not in ("cpu", "cuda"):
+        raise ValueError(f"make_tensor_desc: wanted a CPU or CUDA tensor, got one on {tensor.device}")
+    if tensor.dtype not in DTYPE_CODES:
+        wanted = ", ".join(str(dtype) for dtype in DTYPE_CODES)
+        raise NotImplementedError(f"make_tensor_desc: wanted one of {wanted}, got {tensor.dtype}")
+    sizes = ctypes.c_int64 * MAX_RANK
+    return TensorDesc(
+        tensor.data_ptr(), tensor.dim(), sizes(*tensor.shape), sizes(*tensor.stride()), DTYPE_CODES[tensor.dtype]
+    )
+
+
+def check_rc(rc: int, name: str) -> None:
+    """Turns a return code of the C ABI into an exception; 0 returns.
+
+    Raises:
+        KeyboardInterrupt: the launch was cancelled.
+        RuntimeError: any other code, with the library's own text where it left one.
+    """
+    if rc != 0:
+        _raise_for(rc, name)
+
+
+def _raise_for(rc: int, name: str) -> NoReturn:
+    meaning = _RETURN_CODES.get(rc, "unknown return code")
+    if rc == _CANCELLED:
+        raise KeyboardInterrupt(f"{name}: {meaning}")
+    detail = _last_error()
+    raise RuntimeError(f"{name}: {meaning} (return code {rc}){': ' + detail if detail else ''}")
+
+
+def _last_error() -> str:
+    try:
+        return str(_framework("last_error")() or "")
+    except RuntimeError:
+        return ""
+
+
+def get_num_sm(device: torch.device | str | int | None = None) -> int:
+    """Multiprocessors of a device: None is the current GPU, or the CPU device where there is none.
+
+    The CPU device has as many as the GPU that it stands in for.
+    """
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return _num_sm(torch.device("cuda", device) if isinstance(device, int) else torch.device(device))
+
+
+@functools.cache
+def _num_sm(device: torch.device) -> int:
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).multi_processor_count)
+    if device.type == "cpu":
+        return int(_framework("sm_count")(-1))
+    raise ValueError(f"get_num_sm: wanted a CPU or CUDA device, got {device}")
+
+
+@functools.cache
+def target_of(device: torch.device) -> int:
+    """The GPU architecture that code for a device is made for: 90 for sm_90. The CPU device stands in for a GPU."""
+    if device.type == "cuda":
+        major, minor = torch.cuda.get_device_capability(device)
+        return major * 10 + minor
+    return int(_framework("cpu_target")().removeprefix("sm_"))
+
+
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two that is at least n; 1 for n <= 1."""
+    return 1 << (n - 1).bit_length() if n > 1 else 1
