@@ -1,0 +1,94 @@
+"""Checks of a wrapper's tensors, before anything is launched. The good path is a handful of attribute reads.
+
+Every text names op, argument, what was wanted and what came in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
+_DEVICES = frozenset({"cpu", "cuda"})
+
+# Kernels index with 32-bit extents and strides.
+_LIMIT = 2**31 - 1
+
+
+class UnsupportedDtypeError(NotImplementedError, TypeError):
+    """A kernel does not take the dtype of an argument, or not this mix of dtypes."""
+
+
+def usable(op: str, name: str, value: Any) -> torch.Tensor:
+    """The tensor, with a pending negation carried out.
+
+    Raises:
+        TypeError: not a tensor.
+        ValueError: not strided, or not on a CPU or CUDA device.
+        UnsupportedDtypeError: not float32, float16 or bfloat16.
+        RuntimeError: a gradient would be lost; kernels are forward only.
+    """
+    if (
+        isinstance(value, torch.Tensor)
+        and value.dtype in DTYPES
+        and value.layout is torch.strided
+        and value.device.type in _DEVICES
+        and not (value.requires_grad and torch.is_grad_enabled())
+    ):
+        return value.resolve_neg() if value.is_neg() else value
+    raise _refusal(op, name, value)
+
+
+def _refusal(op: str, name: str, value: Any) -> Exception:
+    if not isinstance(value, torch.Tensor):
+        return TypeError(f"{op}: {name}: wanted a torch.Tensor, got {type(value).__name__}")
+    if value.device.type not in _DEVICES:
+        return ValueError(f"{op}: {name}: wanted a tensor on a CPU or CUDA device, got one on {value.device}")
+    if value.layout is not torch.strided:
+        return ValueError(f"{op}: {name}: wanted a strided tensor, got {value.layout}; call .to_dense() first")
+    if value.dtype not in DTYPES:
+        return UnsupportedDtypeError(f"{op}: {name}: wanted float32, float16 or bfloat16, got {value.dtype}")
+    return RuntimeError(
+        f"{op}: {name}: wanted a tensor without gradient (cutile-rs kernels are forward only), got requires_grad=True; "
+        f"call it under torch.no_grad() or with {name}.detach(), or pass backend='pytorch'"
+    )
+
+
+def same_device(op: str, name: str, tensor: torch.Tensor, other_name: str, other: torch.Tensor) -> None:
+    """Raises ValueError unless both tensors are on one device."""
+    if tensor.device != other.device:
+        raise ValueError(
+            f"{op}: {other_name}: wanted the device of {name}, {tensor.device}, got {other.device}; "
+            f"move one with .to(...)"
+        )
+
+
+def same_dtype(op: str, name: str, tensor: torch.Tensor, other_name: str, other: torch.Tensor) -> None:
+    """Raises UnsupportedDtypeError unless both tensors have one dtype."""
+    if tensor.dtype != other.dtype:
+        raise UnsupportedDtypeError(
+            f"{op}: {other_name}: wanted the dtype of {name}, {tensor.dtype}, got {other.dtype}; "
+            f"convert one with .to(...)"
+        )
+
+
+def rank_at_least_one(op: str, name: str, tensor: torch.Tensor) -> None:
+    """Raises ValueError for a tensor without dimensions."""
+    if tensor.dim() == 0:
+        raise ValueError(f"{op}: {name}: wanted at least one dimension, got a tensor of shape ()")
+
+
+def matrix(op: str, name: str, tensor: torch.Tensor) -> None:
+    """Raises ValueError unless the rank is 2."""
+    if tensor.dim() != 2:
+        raise ValueError(f"{op}: {name}: wanted a matrix (rank 2), got shape {tuple(tensor.shape)}")
+
+
+def within_limits(op: str, name: str, tensor: torch.Tensor) -> None:
+    """Raises ValueError when an extent or stride does not fit the kernels' 32-bit indices."""
+    if max(*tensor.shape, *tensor.stride()) > _LIMIT:
+        raise ValueError(
+            f"{op}: {name}: wanted extents and strides of at most {_LIMIT}, "
+            f"got shape {tuple(tensor.shape)} with strides {tensor.stride()}; split the tensor"
+        )

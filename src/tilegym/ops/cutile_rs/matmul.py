@@ -1,0 +1,92 @@
+"""matmul on the Rust kernels: any strides, transposes as views, two schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from tilegym.backend import register_impl
+from tilegym.backend.cutile_rs.autotuner import autotune_launch
+from tilegym.backend.cutile_rs.utils import bind_kernel_function, get_num_sm
+from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.configs import MatmulConfig, configs_for, with_overrides
+
+
+@register_impl("matmul", backend="cutile-rs")
+def matmul(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    trans_a: bool = False,
+    trans_b: bool = False,
+    static_persistent: bool | None = True,
+    use_tma: bool | None = True,
+    *,
+    kernel_configs: Mapping[str, int] | None = None,
+) -> torch.Tensor:
+    """A @ B; see tilegym.ops.matmul. static_persistent=None means its default, True; loads are always tile views."""
+    a, b = _operands(a, b, trans_a, trans_b)
+    m, k, n = a.shape[0], a.shape[1], b.shape[1]
+    if m == 0 or n == 0 or k == 0:
+        return torch.zeros((m, n), dtype=a.dtype, device=a.device)
+    persistent = static_persistent is None or bool(static_persistent)
+    candidates = _candidates(persistent, a.device, kernel_configs)
+
+    def run(config: MatmulConfig) -> torch.Tensor:
+        return _launch(a, b, config, persistent)
+
+    if len(candidates) == 1 or a.device.type != "cuda":
+        return run(candidates[0])
+    key = (m, n, k, a.dtype, persistent, a.stride(), b.stride())
+    output: torch.Tensor = autotune_launch(run, candidates, key, "matmul", device=a.device).output
+    return output
+
+
+def _operands(a: torch.Tensor, b: torch.Tensor, trans_a: bool, trans_b: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    a, b = checks.usable("matmul", "a", a), checks.usable("matmul", "b", b)
+    checks.same_device("matmul", "a", a, "b", b)
+    checks.same_dtype("matmul", "a", a, "b", b)
+    checks.matrix("matmul", "a", a)
+    checks.matrix("matmul", "b", b)
+    checks.within_limits("matmul", "a", a)
+    checks.within_limits("matmul", "b", b)
+    a, b = a.t() if trans_a else a, b.t() if trans_b else b
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(
+            f"matmul: b: wanted {a.shape[1]} rows, as many as a has columns, got {b.shape[0]} "
+            f"(a is {tuple(a.shape)}, b is {tuple(b.shape)} after trans_a and trans_b)"
+        )
+    return a, b
+
+
+def _candidates(
+    persistent: bool, device: torch.device, overrides: Mapping[str, int] | None
+) -> tuple[MatmulConfig, ...]:
+    candidates: tuple[MatmulConfig, ...] = configs_for("matmul persistent" if persistent else "matmul", device)
+    return (with_overrides("matmul", candidates[0], overrides),) if overrides else candidates
+
+
+def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: bool) -> torch.Tensor:
+    out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    bind_kernel_function("matmul")(
+        out,
+        a,
+        b,
+        bm=config.bm,
+        bn=config.bn,
+        bk=config.bk,
+        group_size_m=config.group_size_m,
+        num_programs=_num_programs(out, config, persistent),
+        num_cta_in_cga=config.num_cta_in_cga,
+        occupancy=config.occupancy,
+        persistent=int(persistent),
+    )
+    return out
+
+
+def _num_programs(out: torch.Tensor, config: MatmulConfig, persistent: bool) -> int:
+    tiles = -(-out.shape[0] // config.bm) * -(-out.shape[1] // config.bn)
+    if not persistent:
+        return tiles
+    resident = get_num_sm(out.device) // max(config.num_cta_in_cga, 1) * max(config.occupancy, 1)
+    return max(min(resident, tiles), 1)

@@ -1,0 +1,42 @@
+"""softmax on the Rust kernel: rows of any length, any leading dimensions, any strides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+from tilegym.backend import register_impl
+from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
+from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.configs import CHUNKED_BLOCK_SIZE, RowConfig, configs_for, with_overrides
+from tilegym.ops.cutile_rs.layout import rows
+
+
+@register_impl("softmax", backend="cutile-rs")
+def softmax(
+    x: torch.Tensor,
+    use_tma: bool = False,
+    use_chunked: bool = False,
+    use_multi_wave: bool = False,
+    *,
+    kernel_configs: Mapping[str, int] | None = None,
+) -> torch.Tensor:
+    """Softmax over the last dimension; see tilegym.ops.softmax. The kernel has one kind of load and one schedule."""
+    x = checks.usable("softmax", "x", x)
+    checks.rank_at_least_one("softmax", "x", x)
+    if x.numel() == 0:
+        return torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    x2 = rows(x)
+    checks.within_limits("softmax", "x", x2)
+    config: RowConfig = with_overrides("softmax", configs_for("softmax", x.device)[0], kernel_configs)
+    limit = min(config.block_size, CHUNKED_BLOCK_SIZE) if use_chunked else config.block_size
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    bind_kernel_function("softmax")(
+        rows(out),
+        x2,
+        block_size=min(next_power_of_2(x2.shape[1]), limit),
+        num_cta_in_cga=config.num_cta_in_cga,
+        occupancy=config.occupancy,
+    )
+    return out
