@@ -1,0 +1,139 @@
+//! The first launch of a key: find or compile its image, load it, remember it.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::compile::Specialization;
+use crate::context::CurrentContext;
+use crate::definition::Kernel;
+use crate::driver::{self, Device, Driver, Function};
+use crate::error::{Error, Result};
+use crate::host::{self, Level};
+use crate::image;
+use crate::launch::Request;
+use crate::table::{self, Entry};
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`: calls that a capture would forbid are allowed on this thread.
+const CAPTURE_RELAXED: u32 = 2;
+
+static COMPILES: AtomicU64 = AtomicU64::new(0);
+static COMPILE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
+
+/// Kernels compiled and nanoseconds spent on it since load.
+pub fn compiles() -> (u64, u64) {
+    (
+        COMPILES.load(Ordering::Relaxed),
+        COMPILE_NANOSECONDS.load(Ordering::Relaxed),
+    )
+}
+
+/// The entry of a key that the table did not show. One thread at a time compiles; the others then find its result.
+#[cold]
+#[inline(never)]
+pub fn load(request: &Request<'_>) -> Result<&'static Entry> {
+    load_for(request).map_err(|error| error.of(request.call.name()))
+}
+
+fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
+    let mut loading = table::lock();
+    if let Some(entry) = loading.find(&request.key) {
+        return Ok(entry);
+    }
+    let driver = driver::of_device(request.call.device)?;
+    let device = driver.device(request.call.device)?;
+    let specialization = Specialization::new(
+        request.kernel,
+        &device.arch,
+        request.options,
+        request.generics,
+        request.args,
+    )?;
+    let function = function_of(driver, device, &specialization)?;
+    Ok(loading.add(Entry {
+        key: request.key,
+        function,
+        context: device.context,
+        driver,
+    }))
+}
+
+fn function_of(driver: &'static Driver, device: &Device, specialization: &Specialization) -> Result<Function> {
+    let key = image::cache_key(driver.kind(), specialization);
+    if let Some(image) = host::lookup(key.as_bytes()) {
+        match load_image(driver, device, specialization.kernel, &image) {
+            Ok(function) => return Ok(function),
+            Err(error) => host::log(
+                Level::Warning,
+                &format!(
+                    "cached image of {} does not load, compiling anew: {}",
+                    specialization.title(),
+                    error.text
+                ),
+            ),
+        }
+    }
+    let start = Instant::now();
+    let image = image::build(driver.kind(), specialization)?;
+    let elapsed = start.elapsed();
+    COMPILES.fetch_add(1, Ordering::Relaxed);
+    COMPILE_NANOSECONDS.fetch_add(elapsed.as_nanos() as u64, Ordering::Relaxed);
+    host::log(
+        Level::Debug,
+        &format!(
+            "compiled {} in {:.0} ms",
+            specialization.title(),
+            elapsed.as_secs_f64() * 1e3
+        ),
+    );
+    let function = load_image(driver, device, specialization.kernel, &image)
+        .map_err(|error| Error::launch(format!("kernel {}: {}", specialization.title(), error.text)))?;
+    host::store(key.as_bytes(), &image);
+    Ok(function)
+}
+
+/// Loads an image for the life of the process.
+fn load_image(driver: &'static Driver, device: &Device, kernel: &Kernel, image: &[u8]) -> Result<Function> {
+    let _context = CurrentContext::enter(driver, device.context)?;
+    let _capture = RelaxedCapture::begin(driver);
+    let functions = &driver.functions;
+    let (mut module, mut function) = (null_mut(), null_mut());
+    let explained = |error: Error| match driver.last_report() {
+        Some(report) => Error {
+            text: format!("{}: {report}", error.text),
+            ..error
+        },
+        None => error,
+    };
+    // SAFETY: valid out-arguments; the image is whole and outlives the call, which copies it.
+    let status = unsafe { (functions.module_load)(&mut module, image.as_ptr().cast()) };
+    driver.check("cuModuleLoadData", status).map_err(explained)?;
+    // SAFETY: as above, with a NUL-terminated name.
+    let status = unsafe { (functions.module_function)(&mut function, module, kernel.symbol.as_ptr()) };
+    driver.check("cuModuleGetFunction", status).map_err(explained)?;
+    Ok(function)
+}
+
+/// Keeps loading legal while a stream of this thread is being captured.
+struct RelaxedCapture {
+    driver: &'static Driver,
+    previous: u32,
+}
+
+impl RelaxedCapture {
+    fn begin(driver: &'static Driver) -> Option<Self> {
+        let mut mode = CAPTURE_RELAXED;
+        // SAFETY: the call exchanges the thread's mode with `mode`.
+        let status = unsafe { driver.functions.capture_mode?(&mut mode) };
+        (status == 0).then_some(Self { driver, previous: mode })
+    }
+}
+
+impl Drop for RelaxedCapture {
+    fn drop(&mut self) {
+        if let Some(exchange) = self.driver.functions.capture_mode {
+            // SAFETY: puts the mode from before back.
+            unsafe { exchange(&mut self.previous) };
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Lowering: a kernel and the classes of its arguments to Tile IR, by cutile's own compiler.
+
+use cutile::compile_api::KernelCompiler;
+use cutile_compiler::hints::CompileOptions;
+use cutile_compiler::specialization::{DivHint, SpecializationBits};
+
+use crate::abi::rc;
+use crate::definition::Kernel;
+use crate::dtype::dtype_str;
+use crate::error::{Error, Result, text_of};
+use crate::key::class;
+use crate::launch::{Generic, KernelArg, Options};
+use crate::signature::{Dims, tensor_dims};
+use crate::tensor::TensorArg;
+
+/// The compiler recurses deeply; its own tests give it this much.
+const STACK_BYTES: usize = 16 << 20;
+
+/// Everything the lowered code depends on besides the kernel's source.
+pub struct Specialization {
+    pub kernel: &'static Kernel,
+    pub arch: String,
+    pub generics: Vec<String>,
+    options: Options,
+    tensors: Vec<TensorClass>,
+    scalars: Vec<(&'static str, DivHint)>,
+}
+
+/// What the code for a tensor parameter depends on.
+struct TensorClass {
+    name: &'static str,
+    /// 1 where the stride is 1, which becomes static; -1 elsewhere.
+    strides: Vec<i32>,
+    bits: SpecializationBits,
+}
+
+impl Specialization {
+    pub fn new(
+        kernel: &'static Kernel,
+        arch: &str,
+        options: Options,
+        generics: &[Generic],
+        args: &[KernelArg<'_>],
+    ) -> Result<Self> {
+        let generics = generics
+            .iter()
+            .map(|generic| generic_text(*generic))
+            .collect::<Result<_>>()?;
+        let ast = (kernel.ast)();
+        let mut tensors = Vec::new();
+        let mut scalars = Vec::new();
+        for arg in args {
+            match arg {
+                KernelArg::Tensor(name, tensor) => {
+                    tensors.push(TensorClass::new(name, tensor, &tensor_dims(&ast, kernel.name(), name)));
+                }
+                KernelArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.address()))),
+                KernelArg::I32(name, value) => scalars.push((*name, hint(*value as u32 as u64))),
+                KernelArg::I64(name, value) => scalars.push((*name, hint(*value as u64))),
+                KernelArg::F32(..) => {}
+            }
+        }
+        Ok(Self {
+            kernel,
+            arch: arch.to_owned(),
+            generics,
+            options,
+            tensors,
+            scalars,
+        })
+    }
+
+    /// The kernel with its generics and target, for messages.
+    pub fn title(&self) -> String {
+        format!("{}<{}> for {}", self.kernel.name(), self.generics.join(", "), self.arch)
+    }
+
+    /// Every field that the lowered code depends on, as text.
+    pub fn identity(&self) -> String {
+        let mut text = format!(
+            "kernel={}::{}\ngenerics={}\narch={}\nnum_cta_in_cga={}\noccupancy={}\n",
+            self.kernel.module,
+            self.kernel.name(),
+            self.generics.join(","),
+            self.arch,
+            self.options.num_cta_in_cga,
+            self.options.occupancy
+        );
+        for tensor in &self.tensors {
+            let divisors = |hints: &[DivHint]| hints.iter().map(|hint| hint.divisor).collect::<Vec<_>>();
+            text += &format!(
+                "tensor {}: base={} shape={:?} strides={:?} stride_divisors={:?}\n",
+                tensor.name,
+                tensor.bits.base_ptr_div.divisor,
+                divisors(&tensor.bits.shape_div),
+                tensor.strides,
+                divisors(&tensor.bits.stride_div),
+            );
+        }
+        for (name, hint) in &self.scalars {
+            text += &format!("scalar {name}: {}\n", hint.divisor);
+        }
+        text
+    }
+
+    /// Lowers and verifies the kernel.
+    pub fn lower(&self) -> Result<cutile_ir::Module> {
+        let fail = |stage: &str, error: &dyn core::fmt::Display| {
+            Error::launch(format!("kernel {}: {stage} failed: {error}", self.title()))
+        };
+        let mut options = CompileOptions::default();
+        if self.options.num_cta_in_cga > 0 {
+            options = options.num_cta_in_cga(i32::from(self.options.num_cta_in_cga));
+        }
+        if self.options.occupancy > 0 {
+            options = options.occupancy(i32::from(self.options.occupancy));
+        }
+        let strides: Vec<_> = self
+            .tensors
+            .iter()
+            .map(|tensor| (tensor.name, tensor.strides.as_slice()))
+            .collect();
+        let bits: Vec<_> = self
+            .tensors
+            .iter()
+            .map(|tensor| (tensor.name, tensor.bits.clone()))
+            .collect();
+        let module = KernelCompiler::new(self.kernel.ast, self.kernel.module, self.kernel.name())
+            .target(&self.arch)
+            .generics(self.generics.clone())
+            .strides(&strides)
+            .spec_args(&bits)
+            .scalar_hints(&self.scalars)
+            .options(options)
+            .compile()
+            .map_err(|error| fail("lowering", &error))?
+            .into_module();
+        module
+            .verify_dominance()
+            .map_err(|error| fail("verification of dominance", &error))?;
+        module
+            .verify_bytecode_indices()
+            .map_err(|error| fail("verification of value indices", &error))?;
+        Ok(module)
+    }
+
+    /// Tile IR bytecode of the kernel, made on a thread of its own for its stack.
+    pub fn bytecode(&self) -> Result<Vec<u8>> {
+        self.on_compile_thread(|| {
+            let module = self.lower()?;
+            cutile_ir::write_bytecode(&module)
+                .map_err(|error| Error::launch(format!("kernel {}: cannot write bytecode: {error}", self.title())))
+        })
+    }
+
+    /// Runs `work` where the compiler has enough stack; a panic of it becomes an error.
+    pub fn on_compile_thread<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .name("tilegym-compile".to_owned())
+                .stack_size(STACK_BYTES);
+            let thread = thread.spawn_scoped(scope, work).map_err(|error| {
+                Error::launch(format!(
+                    "kernel {}: cannot start the compile thread: {error}",
+                    self.title()
+                ))
+            })?;
+            thread.join().unwrap_or_else(|payload| {
+                let text = format!("kernel {}: the compiler panicked: {}", self.title(), text_of(&*payload));
+                Err(Error::new(rc::PANICKED, text))
+            })
+        })
+    }
+}
+
+impl TensorClass {
+    fn new(name: &'static str, tensor: &TensorArg<'_>, dims: &Dims) -> Self {
+        let strides: Vec<i32> = tensor
+            .strides()
+            .iter()
+            .map(|stride| if *stride == 1 { 1 } else { -1 })
+            .collect();
+        // The compiler numbers the divisors of strides and extents by their position among the dynamic ones, not by
+        // dimension: divisors of static ones must be left out, or the next one's assumption would be wrong.
+        let dynamic = tensor.strides().iter().filter(|stride| **stride != 1);
+        let stride_div = padded(dynamic.map(|stride| hint(*stride as u64)).collect(), tensor.rank());
+        let extents: Vec<DivHint> = tensor.extents().iter().map(|extent| hint(*extent as u64)).collect();
+        let bits = SpecializationBits {
+            shape_div: padded(dims.dynamic_only(&extents), tensor.rank()),
+            stride_div,
+            stride_one: tensor.strides().iter().map(|stride| *stride == 1).collect(),
+            base_ptr_div: hint(tensor.address()),
+            // Not read by the compiler.
+            elements_disjoint: true,
+        };
+        Self { name, strides, bits }
+    }
+}
+
+/// The assumption a class permits: never the value itself, which other launches of the same code do not share.
+fn hint(value: u64) -> DivHint {
+    DivHint {
+        divisor: 1 << class(value),
+        max: 16,
+    }
+}
+
+fn padded(mut hints: Vec<DivHint>, rank: usize) -> Vec<DivHint> {
+    hints.resize(rank, DivHint { divisor: 1, max: 16 });
+    hints
+}
+
+fn generic_text(generic: Generic) -> Result<String> {
+    match generic {
+        Generic::Int(value) => Ok(value.to_string()),
+        Generic::Elem(code) => dtype_str(code)
+            .map(str::to_owned)
+            .ok_or_else(|| Error::new(rc::UNSUPPORTED_DTYPE, format!("no element type has the code {code}"))),
+    }
+}

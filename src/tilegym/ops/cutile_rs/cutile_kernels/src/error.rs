@@ -1,0 +1,96 @@
+//! Failures inside, codes and texts outside. No panic crosses the C boundary.
+
+use core::ffi::{CStr, c_char};
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::abi::rc;
+
+/// A failure: the code the caller gets and the text behind it.
+#[derive(Clone, Debug)]
+pub struct Error {
+    pub code: i32,
+    pub text: String,
+}
+
+pub type Result<T> = core::result::Result<T, Error>;
+
+impl Error {
+    pub fn new(code: i32, text: impl Into<String>) -> Self {
+        Self {
+            code,
+            text: text.into(),
+        }
+    }
+
+    pub fn invalid(text: impl Into<String>) -> Self {
+        Self::new(rc::INVALID_ARGUMENTS, text)
+    }
+
+    pub fn launch(text: impl Into<String>) -> Self {
+        Self::new(rc::LAUNCH_FAILED, text)
+    }
+
+    pub fn device(text: impl Into<String>) -> Self {
+        Self::new(rc::DEVICE_FAILED, text)
+    }
+
+    /// The same failure told of a larger subject.
+    pub fn of(self, subject: &str) -> Self {
+        Self {
+            text: format!("{subject}: {}", self.text),
+            ..self
+        }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::new(CString::default());
+}
+
+/// Runs the body of an exported function: its code on return, its text kept for [`last_error`].
+#[inline(always)]
+pub fn guard(body: impl FnOnce() -> Result<()>) -> i32 {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => rc::OK,
+        Ok(Err(error)) => report(error),
+        Err(payload) => report(Error::new(
+            rc::PANICKED,
+            format!("panic in the kernel library: {}", text_of(&*payload)),
+        )),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn report(error: Error) -> i32 {
+    let text = CString::new(error.text.replace('\0', " ")).unwrap_or_default();
+    LAST.with_borrow_mut(|last| *last = text);
+    error.code
+}
+
+/// The message of a panic's payload.
+pub fn text_of(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+}
+
+/// Text of the calling thread's last failure, or an empty one. Valid until the thread's next call into the library.
+pub fn last_error() -> *const c_char {
+    LAST.with_borrow(|last| last.as_ptr())
+}
+
+/// A C string of foreign origin for a message; lossy, and safe on null.
+///
+/// # Safety
+/// `text` is null or points at a NUL-terminated string.
+pub unsafe fn lossy(text: *const c_char) -> String {
+    if text.is_null() {
+        return "(null)".to_owned();
+    }
+    // SAFETY: not null, and NUL-terminated by the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,103 @@
+//! A checked tensor argument of an op.
+
+use core::ffi::CStr;
+
+use crate::abi::{MAX_RANK, TensorDesc};
+use crate::dtype::dtype_bytes;
+use crate::error::{Error, Result};
+
+/// A tensor argument whose rank and dtype its op accepts. Only [`crate::op::Call::tensor`] makes one, so the rank is
+/// within the descriptor.
+#[derive(Clone, Copy)]
+pub struct TensorArg<'a> {
+    desc: &'a TensorDesc,
+    name: &'static CStr,
+}
+
+impl<'a> TensorArg<'a> {
+    /// `desc.ndim` must be within 0..=MAX_RANK.
+    pub(crate) fn new(desc: &'a TensorDesc, name: &'static CStr) -> Self {
+        debug_assert!((0..=MAX_RANK as i32).contains(&desc.ndim));
+        Self { desc, name }
+    }
+
+    pub fn desc(&self) -> &'a TensorDesc {
+        self.desc
+    }
+
+    pub fn c_name(&self) -> &'static CStr {
+        self.name
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name.to_str().unwrap_or("?")
+    }
+
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        (self.desc.ndim as usize).min(MAX_RANK)
+    }
+
+    #[inline(always)]
+    pub fn address(&self) -> u64 {
+        self.desc.ptr
+    }
+
+    #[inline(always)]
+    pub fn dtype(&self) -> i32 {
+        self.desc.dtype
+    }
+
+    /// Elements per dimension.
+    #[inline(always)]
+    pub fn extents(&self) -> &'a [i64] {
+        &self.desc.shape[..self.rank()]
+    }
+
+    /// Elements between neighbours, per dimension.
+    #[inline(always)]
+    pub fn strides(&self) -> &'a [i64] {
+        &self.desc.strides[..self.rank()]
+    }
+
+    #[inline(always)]
+    pub fn extent(&self, dim: usize) -> i64 {
+        self.extents()[dim]
+    }
+
+    #[inline(always)]
+    pub fn stride(&self, dim: usize) -> i64 {
+        self.strides()[dim]
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.extents().contains(&0)
+    }
+
+    /// First byte and length of the memory that the view's elements occupy; negative strides reach below element 0.
+    pub fn span(&self) -> Result<(u64, u64)> {
+        if self.is_empty() {
+            return Ok((self.desc.ptr, 0));
+        }
+        let size = dtype_bytes(self.desc.dtype).unwrap_or(1) as i128;
+        let (mut low, mut high) = (0i128, 0i128);
+        for (extent, stride) in self.extents().iter().zip(self.strides()) {
+            let reach = (i128::from(*extent) - 1) * i128::from(*stride);
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        let first = i128::from(self.desc.ptr) + low * size;
+        let bytes = (high - low + 1) * size;
+        match (u64::try_from(first), u64::try_from(bytes)) {
+            (Ok(first), Ok(bytes)) if first.checked_add(bytes).is_some() => Ok((first, bytes)),
+            _ => Err(Error::invalid(format!(
+                "argument {}: wanted a view within the address space, got shape {:?} with strides {:?} at {:#x}",
+                self.name(),
+                self.extents(),
+                self.strides(),
+                self.desc.ptr
+            ))),
+        }
+    }
+}
