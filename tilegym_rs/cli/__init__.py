@@ -1,0 +1,31 @@
+"""The command `tilegym-rs`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tilegym_rs.cli import build_command, doctor_command
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except (RuntimeError, ValueError) as error:
+        print(f"tilegym-rs: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tilegym-rs", description="Tile kernels in Rust for PyTorch: tools.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    build_command.add_to(commands)
+    doctor_command.add_to(commands)
+    return parser
