@@ -4,7 +4,8 @@
 #include <cstdint>
 
 /// The stand-in's private function table, fetched with cuGetExportTable(&kPrivateTableId). It carries what the driver
-/// API lacks; the CUDA driver of a GPU answers CUDA_ERROR_NOT_FOUND for this id.
+/// API lacks; the CUDA driver of a GPU answers CUDA_ERROR_NOT_FOUND for this id. Results of type int are CUresult.
+/// Any thread may call any function.
 namespace tilegym::cpu {
 
 /// 6d1f0a52-8f0e-4a83-9b60-74696c656779
@@ -20,15 +21,21 @@ struct RangeRow {
 
 struct PrivateTable {
   std::size_t size;  ///< sizeof(PrivateTable): callers check it before they use a field
-  /// Ranges for the next cuLaunchKernel of the calling thread, which consumes them; `op` names the op in reports.
+  /// Ranges for the next cuLaunchKernel or cuLaunchKernelEx of the calling thread, which consumes them even when it
+  /// fails; `op` (copied) names the op in reports. A launch without ranges may access every address.
   int (*set_launch_ranges)(const RangeRow* rows, std::size_t count, const char* op);
-  /// Sets an option of the device by name ("threads", "target"); CUDA_ERROR_INVALID_VALUE for an unknown one.
+  /// Sets an option of the device by name: "threads" (workers per launch; "0": automatic) or "target" ("sm_80",
+  /// "sm_90", "sm_100", "sm_120"). CUDA_ERROR_INVALID_VALUE for an unknown name or value.
   int (*configure)(const char* name, const char* value);
-  /// Requests (1) or clears (0) cancellation of running and later launches.
+  /// Requests (1) or clears (0) cancellation of running and later launches. A cancelled launch fails with
+  /// CUDA_ERROR_LAUNCH_FAILED, which no other cause has, and a report that begins with "cancelled"; on a created stream
+  /// the next synchronisation reports it, once.
   void (*set_cancelled)(int cancelled);
-  /// Copies the calling thread's last report (why its last failed call failed), NUL-terminated; returns its length.
+  /// Copies the calling thread's last report (why its last failed call failed), cut to `capacity` and NUL-terminated;
+  /// returns its full length without the NUL. A null buffer only asks for the length.
   std::size_t (*last_report)(char* buffer, std::size_t capacity);
-  /// Number of launches finished since load, and nanoseconds the engine's clock spent in them.
+  /// Number of launches finished since load, failed ones included, and nanoseconds the engine spent in them, summed
+  /// over streams. Null pointers are skipped.
   void (*launch_totals)(std::uint64_t* launches, std::uint64_t* nanoseconds);
 };
 
