@@ -27,7 +27,7 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command."""
-    from tilegym_rs import build
+    from tilegym_rs import _core, build
 
     if not options.print_environment:
         print(build.ensure_library(always_build=True))
@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
     missing = [check.text for check in toolchain.checks if not check.found]
     if missing:
         raise build.BuildError("\n".join(missing))
-    for name, value in toolchain.environment.items():
+    variables = toolchain.environment | {"CARGO_TARGET_DIR": str(_core.cache_folders()[-1] / "target")}
+    for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")
     return 0
