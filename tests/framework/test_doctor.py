@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fake_toolchain import FakeToolchain
+
+from tilegym_rs.cli import main
+from tilegym_rs.cli.doctor_command import as_text
+from tilegym_rs.cli.driver_search import examine_driver
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeToolchain:
+    monkeypatch.setenv("TILEGYM_RS_DEVICE", "cpu")
+    return FakeToolchain(tmp_path, monkeypatch)
+
+
+def test_report_as_json(fake: FakeToolchain, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["doctor", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert status == 0, report["problems"]
+    assert report["settings"]["device"] == {
+        "value": "cpu",
+        "origin": "environment",
+        "place": "TILEGYM_RS_DEVICE",
+        "variable": "TILEGYM_RS_DEVICE",
+    }
+    assert report["driver"]["kind"] in {"real", "stub", "stand-in", "none"}
+    assert set(report["driver"]) >= {"path", "stand_in"}
+    assert report["cache"]["folders"] == [str(fake.cache)]
+    assert report["library"]["state"] == "to be built at first use"
+    assert report["build"]["libclang"] == {"found": True, "text": str(fake.root / "clang")}
+
+
+def test_missing_part_is_a_problem_with_its_remedy(
+    fake: FakeToolchain, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CUDA_TOOLKIT_PATH", str(fake.root / "clang"))
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "problems\n  CUDA headers: wanted a folder with include/cuda.h" in said
+    assert "correct or unset CUDA_TOOLKIT_PATH" in said
+
+
+def test_bad_setting_is_a_problem_and_hides_nothing_else(
+    fake: FakeToolchain, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TILEGYM_RS_THREADS", "many")
+    assert main(["doctor", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["problems"] == ["TILEGYM_RS_THREADS: wanted a whole number, 0 or more, got 'many'"]
+    assert report["library"]["state"] == "to be built at first use"
+
+
+def test_nothing_is_missing_where_the_library_is_there(
+    fake: FakeToolchain, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["build"]) == 0
+    path = capsys.readouterr().out.strip()
+    monkeypatch.setenv("LIBCLANG_PATH", str(fake.root / "empty"))
+    assert main(["doctor", "--json"]) == 0
+    library = json.loads(capsys.readouterr().out)["library"]
+    assert (library["state"], library["path"]) == ("ready", path)
+
+
+def test_text_shows_values_and_origins() -> None:
+    report = {
+        "settings": {"device": {"value": "cpu", "origin": "environment", "place": "TILEGYM_RS_DEVICE"}},
+        "driver": {"kind": "none", "path": None, "stand_in": {"path": "/x/lib"}},
+        "problems": [],
+    }
+    assert as_text(report).splitlines() == [
+        "settings",
+        "  device                cpu          (environment, TILEGYM_RS_DEVICE)",
+        "driver",
+        "  kind                  none",
+        "  path                  none",
+        "  stand_in",
+        "    path                /x/lib",
+        "no problems: ops can run here",
+    ]
+
+
+def test_driver_search_tells_where_the_stand_in_is(tmp_path: Path) -> None:
+    stand_in = tmp_path / "libtilegym_cpu_driver.so"
+    assert examine_driver(stand_in)["stand_in"] == {"path": None}
+    stand_in.touch()
+    assert examine_driver(stand_in)["stand_in"] == {"path": str(stand_in)}
+
+
+def test_print_environment_gives_shell_words(fake: FakeToolchain, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "--print-environment"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"export CARGO_TARGET_DIR={fake.cache}/target" in lines
+    assert f"export CUDA_TOOLKIT_PATH={fake.root}/cuda" in lines
+    assert fake.runs() == []
+
+
+def test_failing_command_prints_one_line_and_returns_one(
+    fake: FakeToolchain, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CUTILE_RS_KERNELS_DIR", str(fake.root / "nowhere"))
+    assert main(["build"]) == 1
+    assert capsys.readouterr().err.startswith("tilegym-rs: kernel sources: wanted a crate folder")
