@@ -1,4 +1,4 @@
-use crate::ffi_util::{Direction, F32, FLOATS, Generic, Kernel, KernelArg, Scalar, kernel, op};
+use crate::ffi_util::{Arg, Direction, F32, FLOATS, Generic, Kernel, Scalar, kernel, op};
 
 static NON_PERSISTENT: Kernel = kernel!(matmul_module, matmul_non_persistent_kernel);
 static STATIC_PERSISTENT: Kernel = kernel!(matmul_module, matmul_static_persistent_kernel);
@@ -54,25 +54,21 @@ op! {
             Generic::Int(group_size_m),
             Generic::Int(i32::from(a.dtype() == F32)),
         ];
-        let tensors = [KernelArg::Tensor("c", c), KernelArg::Tensor("a", a), KernelArg::Tensor("b", b)];
+        let (c, a, b) = (Arg("c", c), Arg("a", a), Arg("b", b));
         let grid = call.grid([i64::from(num_programs), 1, 1])?;
         if persistent == 0 {
             call.expect_equal("num_programs", num_programs, all_tiles, "one per tile of c")?;
-            return call.launch(&NON_PERSISTENT, options, grid, generics, tensors);
+            return call.launch(&NON_PERSISTENT, options, grid, generics, (c, a, b));
         }
-        let [c, a, b] = tensors;
         // In 32 bits, the kernel steps past the last tile by up to a grid, and rounds extents up to whole tiles.
         call.to_i32("tiles of argument c and num_programs", i64::from(all_tiles) + i64::from(num_programs))?;
         let whole = |name, extent: i64, tile: i32| {
             call.to_i32(name, extent.saturating_add(i64::from(tile)))?;
             call.to_i32(name, extent)
         };
-        let sizes = [
-            KernelArg::I32("m", whole("rows of argument a", m, bm)?),
-            KernelArg::I32("n", whole("columns of argument b", n, bn)?),
-            KernelArg::I32("k", whole("columns of argument a", k, bk)?),
-        ];
-        let [m, n, k] = sizes;
-        call.launch(&STATIC_PERSISTENT, options, grid, generics, [c, a, b, m, n, k])
+        let m = Arg("m", whole("rows of argument a", m, bm)?);
+        let n = Arg("n", whole("columns of argument b", n, bn)?);
+        let k = Arg("k", whole("columns of argument a", k, bk)?);
+        call.launch(&STATIC_PERSISTENT, options, grid, generics, (c, a, b, m, n, k))
     }
 }

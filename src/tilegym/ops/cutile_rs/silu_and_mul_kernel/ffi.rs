@@ -1,4 +1,4 @@
-use crate::ffi_util::{Direction, FLOATS, Generic, Kernel, KernelArg, Scalar, kernel, op};
+use crate::ffi_util::{Arg, Direction, FLOATS, Generic, Kernel, Scalar, kernel, op};
 
 static SILU_AND_MUL: Kernel = kernel!(silu_and_mul_module, silu_and_mul_kernel);
 
@@ -33,13 +33,13 @@ op! {
             options,
             call.grid([rows, (hidden as u64).div_ceil(block_size as u64) as i64, 1])?,
             [out.elem(), Generic::Int(block_size)],
-            [
-                KernelArg::Pointer("out_ptr", out),
-                KernelArg::Pointer("inp_ptr", inp),
-                KernelArg::I32("hidden", call.to_i32("argument out: its width", hidden)?),
-                KernelArg::I32("inp_row_stride", call.row_stride(&inp)?),
-                KernelArg::I32("out_row_stride", call.row_stride(&out)?),
-            ],
+            (
+                Arg("out_ptr", out.pointer()),
+                Arg("inp_ptr", inp.pointer()),
+                Arg("hidden", call.to_i32("argument out: its width", hidden)?),
+                Arg("inp_row_stride", call.row_stride(&inp)?),
+                Arg("out_row_stride", call.row_stride(&out)?),
+            ),
         )
     }
 }

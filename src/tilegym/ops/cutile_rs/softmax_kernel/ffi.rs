@@ -1,4 +1,4 @@
-use crate::ffi_util::{Direction, FLOATS, Generic, Kernel, KernelArg, Scalar, kernel, op};
+use crate::ffi_util::{Arg, Direction, FLOATS, Generic, Kernel, Scalar, kernel, op};
 
 static SINGLE_TILE: Kernel = kernel!(softmax_module, softmax_single_tile_kernel);
 static CHUNKED: Kernel = kernel!(softmax_module, softmax_chunked_kernel);
@@ -30,7 +30,7 @@ op! {
             options,
             call.grid([x.extent(0), 1, 1])?,
             [x.elem(), Generic::Int(block_size)],
-            [KernelArg::Tensor("out", out), KernelArg::Tensor("x", x)],
+            (Arg("out", out), Arg("x", x)),
         )
     }
 }

@@ -3,11 +3,11 @@
 use core::ffi::CStr;
 use core::fmt::Arguments;
 
-use crate::abi::{Direction, MAX_RANK, TensorDesc, rc};
+use crate::abi::{MAX_RANK, TensorDesc, rc};
 use crate::dtype::{DTypes, dtype_str};
 use crate::error::{Error, Result};
-use crate::launch::{Call, Generic, Grid, Options};
-use crate::tensor::TensorArg;
+use crate::launch::{Call, Grid, Options};
+use crate::tensor::{ANY_RANK, TensorArg};
 
 /// Limits of the launch grid, per axis.
 const GRID_LIMITS: [i64; 3] = [i32::MAX as i64, 65_535, 65_535];
@@ -21,30 +21,30 @@ impl Call {
         self.op.to_str().unwrap_or("?")
     }
 
+    #[cold]
+    #[inline(never)]
     pub fn invalid(&self, text: Arguments<'_>) -> Error {
         Error::invalid(format!("{}: {text}", self.name()))
     }
 
-    /// A descriptor as an argument of this call: there, of the wanted rank (-1: any) and an accepted dtype.
+    /// A descriptor as an argument of this call: there, of the wanted rank and an accepted dtype.
     ///
     /// # Safety
     /// `desc` is null or points at a descriptor that lives as long as the result.
     #[inline(always)]
-    pub unsafe fn tensor<'a>(
+    pub unsafe fn tensor<'a, const R: i32>(
         &self,
         name: &'static CStr,
         desc: *const TensorDesc,
-        _direction: Direction,
-        rank: i32,
         dtypes: DTypes,
-    ) -> Result<TensorArg<'a>> {
+    ) -> Result<TensorArg<'a, R>> {
         // SAFETY: by the caller's promise.
         let Some(desc) = (unsafe { desc.as_ref() }) else {
             return Err(self.null_desc(name));
         };
         let limit = MAX_RANK as u32;
-        if desc.ndim as u32 > limit || (rank >= 0 && desc.ndim != rank) {
-            return Err(self.wrong_rank(name, rank, desc.ndim));
+        if desc.ndim as u32 > limit || (R != ANY_RANK && desc.ndim != R) {
+            return Err(self.wrong_rank(name, R, desc.ndim));
         }
         let tensor = TensorArg::new(desc, name);
         if !dtypes.contains(desc.dtype) {
@@ -79,7 +79,7 @@ impl Call {
     }
 
     #[cold]
-    fn negative_extent(&self, tensor: &TensorArg<'_>) -> Error {
+    fn negative_extent<const R: i32>(&self, tensor: &TensorArg<'_, R>) -> Error {
         self.invalid(format_args!(
             "argument {}: wanted extents of at least 0, got {:?}",
             tensor.name(),
@@ -87,44 +87,75 @@ impl Call {
         ))
     }
 
+    #[cold]
+    #[inline(never)]
+    fn wrong_shape<const R: i32>(&self, tensor: &TensorArg<'_, R>, wanted: &[i64], why: &str) -> Error {
+        let (name, got) = (tensor.name(), tensor.extents());
+        self.invalid(format_args!(
+            "argument {name}: wanted shape {wanted:?} ({why}), got {got:?}"
+        ))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_dtype<const R: i32, const S: i32>(&self, tensor: &TensorArg<'_, R>, other: &TensorArg<'_, S>) -> Error {
+        let name = |code| dtype_str(code).unwrap_or("?");
+        let (wanted, got) = (name(other.dtype()), name(tensor.dtype()));
+        let text = format!("{}: argument {}: wanted dtype {wanted}", self.name(), tensor.name());
+        Error::new(
+            rc::UNSUPPORTED_DTYPE,
+            format!("{text} as argument {}, got {got}", other.name()),
+        )
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_stride<const R: i32>(&self, tensor: &TensorArg<'_, R>, dim: usize) -> Error {
+        let (name, stride) = (tensor.name(), tensor.stride(dim));
+        self.invalid(format_args!(
+            "argument {name}: wanted stride 1 in dimension {dim}, got {stride}"
+        ))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wide_stride<const R: i32>(&self, tensor: &TensorArg<'_, R>) -> Error {
+        let (name, stride) = (tensor.name(), tensor.stride(0));
+        self.invalid(format_args!(
+            "argument {name}: wanted a row stride of 32 bits, got {stride}"
+        ))
+    }
+
     /// Requires the shape named, which `why` explains: "as large as x".
     #[inline(always)]
-    pub fn expect_shape(&self, tensor: &TensorArg<'_>, wanted: &[i64], why: &str) -> Result<()> {
-        if tensor.extents() == wanted {
+    pub fn expect_shape<const R: i32>(&self, tensor: &TensorArg<'_, R>, wanted: &[i64], why: &str) -> Result<()> {
+        // Element by element: shapes are too short for a call of memcmp to pay.
+        if tensor.extents().iter().eq(wanted) {
             return Ok(());
         }
-        Err(self.invalid(format_args!(
-            "argument {}: wanted shape {wanted:?} ({why}), got {:?}",
-            tensor.name(),
-            tensor.extents()
-        )))
+        Err(self.wrong_shape(tensor, wanted, why))
     }
 
     /// Requires the dtype of another argument.
     #[inline(always)]
-    pub fn expect_same_dtype(&self, tensor: &TensorArg<'_>, other: &TensorArg<'_>) -> Result<()> {
+    pub fn expect_same_dtype<const R: i32, const S: i32>(
+        &self,
+        tensor: &TensorArg<'_, R>,
+        other: &TensorArg<'_, S>,
+    ) -> Result<()> {
         if tensor.dtype() == other.dtype() {
             return Ok(());
         }
-        let name = |tensor: &TensorArg<'_>| dtype_str(tensor.dtype()).unwrap_or("?");
-        let (wanted, got) = (name(other), name(tensor));
-        let text = format!("{}: argument {}: wanted dtype {wanted}", self.name(), tensor.name());
-        Err(Error::new(
-            rc::UNSUPPORTED_DTYPE,
-            format!("{text} as argument {}, got {got}", other.name()),
-        ))
+        Err(self.wrong_dtype(tensor, other))
     }
 
     /// Requires neighbours in dimension `dim` to be adjacent in memory; a dimension of one element always is.
     #[inline(always)]
-    pub fn expect_contiguous(&self, tensor: &TensorArg<'_>, dim: usize) -> Result<()> {
+    pub fn expect_contiguous<const R: i32>(&self, tensor: &TensorArg<'_, R>, dim: usize) -> Result<()> {
         if tensor.stride(dim) == 1 || tensor.extent(dim) <= 1 {
             return Ok(());
         }
-        let (name, stride) = (tensor.name(), tensor.stride(dim));
-        Err(self.invalid(format_args!(
-            "argument {name}: wanted stride 1 in dimension {dim}, got {stride}"
-        )))
+        Err(self.wrong_stride(tensor, dim))
     }
 
     /// Requires a tile extent: a power of two.
@@ -164,19 +195,11 @@ impl Call {
 
     /// Elements from one row of a matrix to the next, for pointer arithmetic on i32 strides.
     #[inline(always)]
-    pub fn row_stride(&self, tensor: &TensorArg<'_>) -> Result<i32> {
-        let stride = tensor.stride(0);
-        let name = tensor.name();
-        let wide = |_| {
-            self.invalid(format_args!(
-                "argument {name}: wanted a row stride of 32 bits, got {stride}"
-            ))
-        };
+    pub fn row_stride<const R: i32>(&self, tensor: &TensorArg<'_, R>) -> Result<i32> {
         if tensor.extent(0) <= 1 {
-            Ok(0)
-        } else {
-            i32::try_from(stride).map_err(wide)
+            return Ok(0);
         }
+        i32::try_from(tensor.stride(0)).map_err(|_| self.wide_stride(tensor))
     }
 
     /// A launch grid of the numbers of tile blocks given, each of which must be at least 1.
@@ -210,13 +233,5 @@ impl Call {
             num_cta_in_cga: ctas as u8,
             occupancy: occupancy.max(0) as u8,
         })
-    }
-}
-
-impl TensorArg<'_> {
-    /// The element type as a kernel's generic argument.
-    #[inline(always)]
-    pub fn elem(&self) -> Generic {
-        Generic::Elem(self.dtype())
     }
 }

@@ -5,13 +5,14 @@ use cutile_compiler::hints::CompileOptions;
 use cutile_compiler::specialization::{DivHint, SpecializationBits};
 
 use crate::abi::rc;
+use crate::args::AnyArg;
 use crate::definition::Kernel;
 use crate::dtype::dtype_str;
 use crate::error::{Error, Result, text_of};
 use crate::key::class;
-use crate::launch::{Generic, KernelArg, Options};
+use crate::launch::{Generic, Options};
 use crate::signature::{Dims, tensor_dims};
-use crate::tensor::TensorArg;
+use crate::tensor::{ANY_RANK, TensorArg};
 
 /// The compiler recurses deeply; its own tests give it this much.
 const STACK_BYTES: usize = 16 << 20;
@@ -40,7 +41,7 @@ impl Specialization {
         arch: &str,
         options: Options,
         generics: &[Generic],
-        args: &[KernelArg<'_>],
+        args: &[AnyArg<'_>],
     ) -> Result<Self> {
         let generics = generics
             .iter()
@@ -51,13 +52,12 @@ impl Specialization {
         let mut scalars = Vec::new();
         for arg in args {
             match arg {
-                KernelArg::Tensor(name, tensor) => {
+                AnyArg::Tensor(name, tensor) => {
                     tensors.push(TensorClass::new(name, tensor, &tensor_dims(&ast, kernel.name(), name)));
                 }
-                KernelArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.address()))),
-                KernelArg::I32(name, value) => scalars.push((*name, hint(*value as u32 as u64))),
-                KernelArg::I64(name, value) => scalars.push((*name, hint(*value as u64))),
-                KernelArg::F32(..) => {}
+                AnyArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.address()))),
+                AnyArg::Integer(name, value) => scalars.push((*name, hint(*value as u64))),
+                AnyArg::Float => {}
             }
         }
         Ok(Self {
@@ -174,7 +174,7 @@ impl Specialization {
 }
 
 impl TensorClass {
-    fn new(name: &'static str, tensor: &TensorArg<'_>, dims: &Dims) -> Self {
+    fn new(name: &'static str, tensor: &TensorArg<'_, ANY_RANK>, dims: &Dims) -> Self {
         let strides: Vec<i32> = tensor
             .strides()
             .iter()

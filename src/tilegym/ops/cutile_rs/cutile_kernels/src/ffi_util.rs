@@ -6,11 +6,12 @@ use cutile::DType;
 use cutile::tensor::Tensor;
 
 pub use crate::abi::{Direction, MAX_RANK, Scalar, TensorDesc, rc};
+pub use crate::args::Arg;
 pub use crate::definition::Kernel;
 pub use crate::dtype::{BF16, DTypes, F16, F32, FLOATS, dtype_bytes, dtype_str};
 pub use crate::error::{Error, Result};
-pub use crate::launch::{Call, Generic, Grid, KernelArg, Options};
-pub use crate::tensor::TensorArg;
+pub use crate::launch::{Call, Generic, Grid, Options};
+pub use crate::tensor::{ANY_RANK, TensorArg};
 pub use crate::{kernel, op};
 
 /// Borrows a tensor as cutile's own host type, for kernels that are launched by the launcher cutile generates.
@@ -20,7 +21,10 @@ pub use crate::{kernel, op};
 ///
 /// # Safety
 /// The tensor's memory holds elements of type `E` and outlives every use of the result.
-pub unsafe fn borrow_tensor<E: DType>(tensor: &TensorArg<'_>, device_id: i32) -> Result<ManuallyDrop<Tensor<E>>> {
+pub unsafe fn borrow_tensor<E: DType, const R: i32>(
+    tensor: &TensorArg<'_, R>,
+    device_id: i32,
+) -> Result<ManuallyDrop<Tensor<E>>> {
     let refuse = || {
         let (shape, strides) = (tensor.extents(), tensor.strides());
         Error::invalid(format!(

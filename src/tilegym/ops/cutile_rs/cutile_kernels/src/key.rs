@@ -1,8 +1,10 @@
 //! What a compiled kernel depends on, as plain data: classes of values, never the values.
 
+use core::hash::{Hash, Hasher};
+
 use crate::abi::MAX_RANK;
 use crate::definition::Kernel;
-use crate::launch::{Generic, KernelArg, Options};
+use crate::launch::{Generic, Options};
 use crate::tensor::TensorArg;
 
 const KEY_WORDS: usize = 12;
@@ -16,13 +18,31 @@ pub fn class(value: u64) -> u32 {
 const CLASS_BITS: u32 = 3;
 
 /// Identity of a compiled kernel within the process.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, Eq, Debug)]
 pub struct Key([u64; KEY_WORDS]);
+
+impl PartialEq for Key {
+    /// Without branches and without a call: keys that share a slot are nearly always equal.
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0
+            .iter()
+            .zip(&other.0)
+            .fold(0, |difference, (a, b)| difference | (a ^ b))
+            == 0
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.slot_hash());
+    }
+}
 
 impl Key {
     /// A fast hash; the table compares whole keys, so collisions only cost time.
     #[inline(always)]
-    pub fn hash(&self) -> u64 {
+    pub fn slot_hash(&self) -> u64 {
         let fold = |hash: u64, word: &u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
         let hash = self.0.iter().fold(0x9e37_79b9_7f4a_7c15, fold);
         hash ^ (hash >> 29)
@@ -71,21 +91,15 @@ impl KeyBuilder {
         }
     }
 
+    /// An integer or an address: its class.
     #[inline(always)]
-    pub fn argument(&mut self, argument: &KernelArg<'_>) {
-        match argument {
-            KernelArg::Tensor(_, tensor) => self.tensor(tensor),
-            KernelArg::Pointer(_, tensor) => self.push(class(tensor.address()), CLASS_BITS),
-            KernelArg::I32(_, value) => self.push(class(*value as u32 as u64), CLASS_BITS),
-            KernelArg::I64(_, value) => self.push(class(*value as u64), CLASS_BITS),
-            KernelArg::F32(..) => {}
-        }
+    pub fn value(&mut self, value: u64) {
+        self.push(class(value), CLASS_BITS);
     }
 
-    /// The rank, the base address, and per dimension: extent, stride, and whether the stride is 1. 36 bits at most for
-    /// rank 5 after the rank itself.
+    /// The rank, the base address, and per dimension: extent, stride, and whether the stride is 1.
     #[inline(always)]
-    fn tensor(&mut self, tensor: &TensorArg<'_>) {
+    pub fn tensor<const R: i32>(&mut self, tensor: &TensorArg<'_, R>) {
         const { assert!(MAX_RANK < 8) };
         self.push(tensor.rank() as u32 | class(tensor.address()) << 3, 3 + CLASS_BITS);
         for (extent, stride) in tensor.extents().iter().zip(tensor.strides()) {

@@ -4,6 +4,7 @@
 //! below brings it in. The C ABI is in [`abi`]; how a launch works is told in [`launch`] and [`cold`].
 
 pub mod abi;
+mod args;
 mod call;
 mod cold;
 mod compile;
@@ -20,6 +21,7 @@ mod key;
 mod launch;
 mod op;
 pub mod packed;
+mod params;
 mod signature;
 mod table;
 mod tensor;

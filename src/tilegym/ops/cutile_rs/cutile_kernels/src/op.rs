@@ -14,7 +14,7 @@
 ///     ) launches [SCALE] |call| {
 ///         call.expect_shape(&out, x.extents(), "as large as x")?;
 ///         ...
-///         call.launch(&SCALE, options, grid, [..], [..])
+///         call.launch(&SCALE, options, grid, [x.elem()], (Arg("out", out), Arg("x", x), Arg("factor", factor)))
 ///     }
 /// }
 /// ```
@@ -116,8 +116,16 @@ macro_rules! c_type {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! checked {
-    ($call:ident, tensor, $param:ident, $($spec:expr),*) => {
-        unsafe { $call.tensor($crate::abi::c_text(concat!(stringify!($param), "\0")), $param, $($spec),*) }?
+    ($call:ident, tensor, $param:ident, $direction:expr, $rank:expr, $dtypes:expr) => {
+        unsafe {
+            $call.tensor::<{ $rank }>(
+                const { $crate::abi::c_text(concat!(stringify!($param), "\0")) },
+                $param,
+                $dtypes,
+            )
+        }?
     };
-    ($call:ident, $kind:ident, $param:ident) => { $param };
+    ($call:ident, $kind:ident, $param:ident) => {
+        $param
+    };
 }

@@ -33,7 +33,7 @@ static LOADING: Mutex<Option<HashMap<Key, &'static Entry>>> = Mutex::new(None);
 /// The entry of a key, in open addressing with linear probing. Entries in the overflow map are not seen.
 #[inline(always)]
 pub fn find(key: &Key) -> Option<&'static Entry> {
-    let mut slot = key.hash() as usize % SLOTS;
+    let mut slot = key.slot_hash() as usize % SLOTS;
     loop {
         // SAFETY: null or a leaked entry, published with Release.
         let entry = unsafe { TABLE[slot].load(Ordering::Acquire).as_ref() }?;
@@ -62,7 +62,7 @@ impl Loading {
             self.0.get_or_insert_default().insert(entry.key, entry);
             return entry;
         }
-        let mut slot = entry.key.hash() as usize % SLOTS;
+        let mut slot = entry.key.slot_hash() as usize % SLOTS;
         while !TABLE[slot].load(Ordering::Relaxed).is_null() {
             slot = (slot + 1) % SLOTS;
         }

@@ -3,22 +3,48 @@
 use core::ffi::CStr;
 
 use crate::abi::{MAX_RANK, TensorDesc};
+use crate::args::Pointer;
 use crate::dtype::dtype_bytes;
 use crate::error::{Error, Result};
+use crate::launch::Generic;
+
+/// The rank of arguments whose op takes any.
+pub const ANY_RANK: i32 = -1;
 
 /// A tensor argument whose rank and dtype its op accepts. Only [`crate::op::Call::tensor`] makes one, so the rank is
-/// within the descriptor.
+/// within the descriptor. `R` is the rank that the op asks for: a constant, so that loops over dimensions unroll.
 #[derive(Clone, Copy)]
-pub struct TensorArg<'a> {
+pub struct TensorArg<'a, const R: i32> {
     desc: &'a TensorDesc,
     name: &'static CStr,
 }
 
-impl<'a> TensorArg<'a> {
-    /// `desc.ndim` must be within 0..=MAX_RANK.
+impl<'a, const R: i32> TensorArg<'a, R> {
+    /// `desc.ndim` is within 0..=MAX_RANK, and is R unless that is ANY_RANK.
+    #[inline(always)]
     pub(crate) fn new(desc: &'a TensorDesc, name: &'static CStr) -> Self {
-        debug_assert!((0..=MAX_RANK as i32).contains(&desc.ndim));
+        const { assert!(R <= MAX_RANK as i32) };
+        debug_assert!(R == ANY_RANK || desc.ndim == R);
         Self { desc, name }
+    }
+
+    pub(crate) fn any_rank(&self) -> TensorArg<'a, ANY_RANK> {
+        TensorArg {
+            desc: self.desc,
+            name: self.name,
+        }
+    }
+
+    /// The address of element 0, for kernels that take a pointer.
+    #[inline(always)]
+    pub fn pointer(self) -> Pointer<'a, R> {
+        Pointer(self)
+    }
+
+    /// The element type as a kernel's generic argument.
+    #[inline(always)]
+    pub fn elem(&self) -> Generic {
+        Generic::Elem(self.dtype())
     }
 
     pub fn desc(&self) -> &'a TensorDesc {
@@ -35,7 +61,11 @@ impl<'a> TensorArg<'a> {
 
     #[inline(always)]
     pub fn rank(&self) -> usize {
-        (self.desc.ndim as usize).min(MAX_RANK)
+        if R == ANY_RANK {
+            (self.desc.ndim as usize).min(MAX_RANK)
+        } else {
+            R as usize
+        }
     }
 
     #[inline(always)]

@@ -182,7 +182,7 @@ fn two_threads_compile_once() {
 #[test]
 fn loading_relaxes_and_restores_the_capture_mode() {
     let (_one, null) = driver(CPU);
-    let x = dense(BASE, F32, &[1, 80]);
+    let x = dense(BASE, BF16, &[1, 80]);
     softmax_ok(&x, &x, 128);
     assert_eq!(null.count("cuThreadExchangeStreamCaptureMode"), 2);
     softmax_ok(&x, &x, 128);
