@@ -139,7 +139,7 @@ Result<Attribute> AttributeReader::read(ByteReader& reader, AttrName attribute, 
     case AttrEncoding::tagged:
       return read_tagged(reader);
   }
-  return reader.error(subject, "a known encoding", std::uint64_t{0});
+  return value;
 }
 
 Result<Attribute> AttributeReader::read_tagged(ByteReader& reader, int depth) const {
@@ -186,10 +186,11 @@ Result<Attribute> AttributeReader::read_tagged(ByteReader& reader, int depth) co
 
 Result<Attribute> AttributeReader::read_integer(ByteReader& reader) const {
   Attribute value = of_kind(AttrKind::integer);
+  const std::size_t start = reader.offset();
   TILEGYM_ASSIGN(value.type, tables_.read_type(reader, "type of integer attribute"));
   const Type& type = tables_.types[value.type];
   if (type.kind != TypeKind::element || is_float(type.element)) {
-    return reader.error("type of integer attribute", "an integer type", std::string_view("another type"));
+    return malformed("type of integer attribute", "an integer type", std::string_view("another type"), start);
   }
   const std::uint64_t limit = largest(static_cast<unsigned>(bit_width(type.element)));
   TILEGYM_ASSIGN(value.integer, reader.varint_up_to(limit, "integer attribute"));
@@ -198,10 +199,11 @@ Result<Attribute> AttributeReader::read_integer(ByteReader& reader) const {
 
 Result<Attribute> AttributeReader::read_floating(ByteReader& reader) const {
   Attribute value = of_kind(AttrKind::floating);
+  const std::size_t start = reader.offset();
   TILEGYM_ASSIGN(value.type, tables_.read_type(reader, "type of float attribute"));
   const Type& type = tables_.types[value.type];
   if (type.kind != TypeKind::element || !is_float(type.element)) {
-    return reader.error("type of float attribute", "a float type", std::string_view("another type"));
+    return malformed("type of float attribute", "a float type", std::string_view("another type"), start);
   }
   const unsigned bits = significant_bits(type.element);
   if (bits <= 8) {
@@ -211,7 +213,7 @@ Result<Attribute> AttributeReader::read_floating(ByteReader& reader) const {
     value.bits = static_cast<std::uint64_t>(pattern);
   }
   if (value.bits > largest(bits)) {
-    return reader.error("float attribute", std::to_string(bits) + " bits", value.bits);
+    return malformed("float attribute", std::to_string(bits) + " bits", value.bits, start);
   }
   return value;
 }
@@ -238,9 +240,10 @@ Result<Attribute> AttributeReader::read_dictionary(ByteReader& reader, AttrKind 
   Attribute dictionary = of_kind(kind);
   TILEGYM_ASSIGN(const std::size_t count, reader.count(2, "length of dictionary attribute"));
   for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t start = reader.offset();
     TILEGYM_ASSIGN(const std::string_view key, tables_.read_string(reader, "dictionary key"));
     if (std::ranges::any_of(dictionary.children, [key](const Attribute& child) { return child.key == key; })) {
-      return reader.error("dictionary key", "each key once", key);
+      return malformed("dictionary key", "each key once", key, start);
     }
     TILEGYM_ASSIGN(Attribute child, read_tagged(reader, depth + 1));
     child.key = key;

@@ -35,7 +35,8 @@ Error malformed(const Subject& subject, std::string_view wanted, std::uint64_t g
 
 Status ByteReader::need(std::size_t count, const Subject& subject) const {
   if (count <= remaining()) return {};
-  return error(subject, std::to_string(count) + " bytes", std::string_view(std::to_string(remaining()) + " bytes"));
+  const std::string got = std::to_string(remaining()) + " bytes";
+  return malformed(subject, std::to_string(count) + " bytes", std::string_view(got), offset());
 }
 
 Result<std::uint8_t> ByteReader::byte(const Subject& subject) {
@@ -44,6 +45,7 @@ Result<std::uint8_t> ByteReader::byte(const Subject& subject) {
 }
 
 Result<std::uint64_t> ByteReader::varint(const Subject& subject) {
+  const std::size_t start = offset();
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
     TILEGYM_ASSIGN(const std::uint64_t next, byte(subject));
@@ -52,7 +54,7 @@ Result<std::uint64_t> ByteReader::varint(const Subject& subject) {
     value |= low << shift;
     if ((next & 0x80) == 0) return value;
   }
-  return error(subject, "a number of at most 64 bits", std::string_view("a longer one"));
+  return malformed(subject, "a number of at most 64 bits", std::string_view("a longer one"), start);
 }
 
 Result<std::uint64_t> ByteReader::varint_up_to(std::uint64_t limit, const Subject& subject) {

@@ -53,12 +53,6 @@ class ByteReader {
   /// Everything that is left; the cursor moves to the end.
   [[nodiscard]] std::span<const std::byte> rest() noexcept;
 
-  /// An error about the value that was just read or is about to be read.
-  template <class Got>
-  [[nodiscard]] Error error(const Subject& subject, std::string_view wanted, Got got) const {
-    return malformed(subject, wanted, got, offset());
-  }
-
  private:
   [[nodiscard]] Status need(std::size_t count, const Subject& subject) const;
 

@@ -38,20 +38,22 @@ Result<Tables> read_tables(const Sections& sections, Module& module) {
 }
 
 Result<std::string> read_symbol(ByteReader& reader, const Tables& tables, const Subject& subject) {
+  const std::size_t start = reader.offset();
   TILEGYM_ASSIGN(const std::string_view symbol, tables.read_string(reader, subject));
-  if (symbol.empty()) return reader.error(subject, "a name", std::string_view("an empty one"));
+  if (symbol.empty()) return malformed(subject, "a name", std::string_view("an empty one"), start);
   return std::string(symbol);
 }
 
 Result<Function> read_function(ByteReader& section, const Tables& tables) {
   Function function;
   TILEGYM_ASSIGN(function.name, read_symbol(section, tables, "function name"));
+  const std::size_t type_start = section.offset();
   TILEGYM_ASSIGN(function.type, tables.read_type(section, "function type"));
   if (tables.types[function.type].kind != TypeKind::function) {
-    return section.error("function type", "a function type", std::string_view("another type"));
+    return malformed("function type", "a function type", std::string_view("another type"), type_start);
   }
   TILEGYM_ASSIGN(const std::uint8_t flags, section.byte("function flags"));
-  if (flags > kAllFlags) return section.error("function flags", "0 to 7", std::uint64_t{flags});
+  if (flags > kAllFlags) return malformed("function flags", "0 to 7", flags, section.offset() - 1);
   function.is_entry = (flags & kEntryFlag) != 0;
   TILEGYM_TRY(section.varint("location of function"));
   if (function.is_entry && (flags & kHintsFlag) != 0) {

@@ -34,23 +34,29 @@ std::uint8_t minor_since(std::uint64_t tag) {
 class EntryReader {
  public:
   EntryReader(const Blob& blob, std::size_t type_count, Version version)
-      : reader_(blob.bytes, blob.offset), type_count_(type_count), version_(version) {}
+
+      : reader_(blob.bytes, blob.offset), start_(blob.offset), type_count_(type_count), version_(version) {}
 
   Result<Type> read() {
-    const std::size_t start = reader_.offset();
     TILEGYM_ASSIGN(const std::uint64_t tag, reader_.varint("type tag"));
-    if (tag > kLastTag) return malformed("type tag", "0 to 22", tag, start);
+    if (tag > kLastTag) return inconsistent("type tag", "0 to 22", tag);
     if (minor_since(tag) > version_.minor) {
       const std::string wanted = "one that version 13." + std::to_string(version_.minor) + " has";
-      return malformed("type tag", wanted, tag, start);
+      return inconsistent("type tag", wanted, tag);
     }
     Type type;
     TILEGYM_TRY(read_fields(static_cast<Tag>(tag), type));
-    if (reader_.remaining() != 0) return reader_.error("type", "its end", std::string_view("more bytes"));
+    if (reader_.remaining() != 0) return inconsistent("type", "its end", std::string_view("more bytes"));
     return type;
   }
 
  private:
+  /// An error about the type as a whole, at its first byte.
+  template <class Got>
+  Error inconsistent(const Subject& subject, std::string_view wanted, Got got) const {
+    return malformed(subject, wanted, got, start_);
+  }
+
   Status read_fields(Tag tag, Type& type) {
     switch (tag) {
       case Tag::pointer:
@@ -133,8 +139,8 @@ class EntryReader {
     std::vector<bool> used(dims.size(), false);
     for (const std::int64_t dim : dims) {
       if (dim < 0 || dim >= std::ssize(dims) || used[static_cast<std::size_t>(dim)]) {
-        return reader_.error("dimension map", "every tensor dimension once",
-                             std::string_view("dimension " + std::to_string(dim)));
+        return inconsistent("dimension map", "every tensor dimension once",
+                            std::string_view("dimension " + std::to_string(dim)));
       }
       used[static_cast<std::size_t>(dim)] = true;
       type.dim_map.push_back(static_cast<std::int32_t>(dim));
@@ -182,13 +188,13 @@ class EntryReader {
 
   Status check_rank(std::size_t got, std::size_t wanted, const char* what) {
     if (got == wanted) return {};
-    return reader_.error(Subject("rank", what), std::to_string(wanted), static_cast<std::uint64_t>(got));
+    return inconsistent(Subject("rank", what), std::to_string(wanted), static_cast<std::uint64_t>(got));
   }
 
   Status check_extents(std::span<const std::int64_t> extents, const char* what) {
     for (const std::int64_t extent : extents) {
       if (extent <= 0 && extent != kDynamic) {
-        return reader_.error(what, "positive numbers", std::string_view(std::to_string(extent)));
+        return inconsistent(what, "positive numbers", std::string_view(std::to_string(extent)));
       }
     }
     return {};
@@ -198,10 +204,10 @@ class EntryReader {
     std::int64_t elements = 1;
     for (const std::int64_t extent : shape) {
       if (extent <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(extent))) {
-        return reader_.error("tile shape", "powers of two", std::string_view(std::to_string(extent)));
+        return inconsistent("tile shape", "powers of two", std::string_view(std::to_string(extent)));
       }
       if (elements > kMaxTileElements / extent) {
-        return reader_.error("tile shape", "at most 16777216 elements", std::string_view("more"));
+        return inconsistent("tile shape", "at most 16777216 elements", std::string_view("more"));
       }
       elements *= extent;
     }
@@ -209,6 +215,7 @@ class EntryReader {
   }
 
   ByteReader reader_;
+  std::size_t start_;
   std::size_t type_count_;
   Version version_;
 };
