@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tilegym_rs import plugin_report
+from tilegym_rs.plugin_blocks import CASE_ATTRIBUTE, Case, current_device
+from tilegym_rs.plugin_report import BACKEND, KEYWORD, Reporter, WorkerReporter
 from tilegym_rs.validation import records
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 _OPTION = "--print-record"
 _OWN_OPTION = "--cutile-rs-print-record"
 _CONSUMED = pytest.StashKey[bool]()
-
-# The spelling of pytest ids and -k expressions, which have no dash; and the name of the backend itself.
-_KEYWORD, _BACKEND = "cutile_rs", "cutile-rs"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,9 +50,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the report, once per session and not in workers."""
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(plugin_report.Reporter(config, prints_records(config)), "tilegym-rs-report")
+    """Registers the report; workers only send to it."""
+    is_worker = hasattr(config, "workerinput")
+    reporter = WorkerReporter() if is_worker else Reporter(config, prints_records(config))
+    config.pluginmanager.register(reporter, "tilegym-rs-report")
 
 
 def prints_records(config: pytest.Config) -> bool:
@@ -68,13 +67,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Lets -k find the backend under both spellings, whatever the ids look like."""
     for item in items:
         if _concerns_backend(item):
-            item.extra_keyword_matches.update((_KEYWORD, _BACKEND))
+            item.extra_keyword_matches.update((KEYWORD, BACKEND))
 
 
 def _concerns_backend(item: pytest.Item) -> bool:
-    if _BACKEND in item.name or _KEYWORD in item.name:
+    if BACKEND in item.name or KEYWORD in item.name:
         return True
-    return any(isinstance(value, str) and value == _BACKEND for value in _parameters(item).values())
+    return any(isinstance(value, str) and value == BACKEND for value in _parameters(item).values())
 
 
 def _parameters(item: pytest.Item) -> dict[str, Any]:
@@ -87,12 +86,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Makes what the report needs travel with it, in plain values."""
     report = yield
     report.user_properties = records.plain_properties(report.user_properties)
-    case = plugin_report.Case(
+    case = Case(
         concerns_backend=_concerns_backend(item),
         parameters={name: _parameter_text(value) for name, value in _parameters(item).items()},
-        device=plugin_report.current_device(),
+        device=current_device(),
     )
-    setattr(report, plugin_report.CASE_ATTRIBUTE, case.to_plain())
+    setattr(report, CASE_ATTRIBUTE, case.to_plain())
     return report
 
 

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import sys
 from typing import Any
 
 import pytest
 
+from tilegym_rs.plugin_blocks import CASE_ATTRIBUTE, Case, blocks
 from tilegym_rs.plugin_table import write_table
 from tilegym_rs.validation import records
 
-HEADING = "Performance Test Results"
-CASE_ATTRIBUTE = "tilegym_rs_case"
+BACKEND, KEYWORD = "cutile-rs", "cutile_rs"
 
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """What a report says of its test besides pytest's own fields."""
-
-    concerns_backend: bool = False
-    parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
-    device: str = ""
-
-    def to_plain(self) -> dict[str, Any]:
-        """The fields as a dictionary of plain values."""
-        plain_case = records.plain(dataclasses.asdict(self))
-        assert isinstance(plain_case, dict)
-        return plain_case
+_WORKER_OPS = "tilegym_rs_ops"
 
 
 class Reporter:
@@ -41,6 +27,7 @@ class Reporter:
         self._timings = 0
         self._outcomes: collections.Counter[str] = collections.Counter()
         self._skips: collections.Counter[str] = collections.Counter()
+        self._ops: set[str] = set()
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -75,20 +62,42 @@ class Reporter:
         for line in lines:
             reporter.write_line(line)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Takes over the ops that a worker process knew."""
+        self._ops.update(getattr(node, "workeroutput", {}).get(_WORKER_OPS, ()))
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A session that was asked for records and skipped every case of the backend has shown nothing."""
-        if self._prints and self._nothing_ran() and session.exitstatus == pytest.ExitCode.OK:
+        """A session that was asked for records and has left an op out has not shown what it was asked to show."""
+        self._ops.update(registered_ops())
+        if self._prints and session.exitstatus == pytest.ExitCode.OK and self._omission():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _nothing_ran(self) -> bool:
-        return self._outcomes["skipped"] > 0 and not (self._outcomes["passed"] or self._outcomes["failed"])
+    def _omission(self) -> str:
+        """Why the session shows less than it was asked for, or nothing."""
+        ran = self._outcomes["passed"] + self._outcomes["failed"]
+        if self._outcomes["skipped"] and not ran:
+            return f"every case of {BACKEND} was skipped, so nothing was compared: exit status 1"
+        missing = self._never_compared()
+        if self._records and missing and self._asks_for_all():
+            return f"the whole suite ran and these ops were never compared: {', '.join(missing)}: exit status 1"
+        return ""
+
+    def _never_compared(self) -> list[str]:
+        return sorted(self._ops - {record.op for _, record in self._records if record.backend == BACKEND})
+
+    def _asks_for_all(self) -> bool:
+        """Whether the command names the backend and neither paths nor a narrower choice."""
+        options = self._config.option
+        named_paths = self._config.args_source is pytest.Config.ArgsSource.ARGS
+        return options.keyword in (KEYWORD, BACKEND) and not (named_paths or options.markexpr or options.deselect)
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the table and the counts."""
         if not self._prints or not (self._records or self._outcomes):
             return
-        terminalreporter.section("cutile-rs")
+        terminalreporter.section(BACKEND)
         # Workers report in the order of their luck; the table is in the order of the ids, failures last.
         ordered = sorted(self._records, key=lambda entry: (entry[1].verdict == records.FAIL, entry[0]))
         write_table([record for _, record in ordered], terminalreporter)
@@ -100,67 +109,27 @@ class Reporter:
         lines = [
             f"compared {verdicts[records.PASS]}, failed {verdicts[records.FAIL]}, "
             f"not compared (no elements) {verdicts[records.NOT_COMPARED]}, timed {self._timings}",
-            f"cases of cutile-rs: passed {self._outcomes['passed']}, failed {self._outcomes['failed']}, "
+            f"cases of {BACKEND}: passed {self._outcomes['passed']}, failed {self._outcomes['failed']}, "
             f"skipped {self._outcomes['skipped']}",
         ]
         lines += [f"  skipped {count}: {reason}" for reason, count in sorted(self._skips.items())]
-        if self._nothing_ran():
-            lines.append("every case of cutile-rs was skipped, so nothing was compared: exit status 1")
-        return lines
+        if self._records and self._never_compared():
+            lines.append(f"never compared in this session: {', '.join(self._never_compared())}")
+        return [*lines, *filter(None, [self._omission()])]
 
 
-def blocks(report: pytest.TestReport, case: Case, found: list[records.Record]) -> list[list[str]]:
-    """One block of lines per timing of a passed test."""
-    parameters = [f"  {name}: {value}" for name, value in case.parameters.items()]
-    head = [HEADING, f"  case: {report.nodeid}", *parameters]
-    ours = [
-        [*head, *_record_lines(record, record.timing, case.parameters)] for record in found if record.timing is not None
-    ]
-    established = [
-        [*head, f"  device: {case.device}", *_benchmark_lines(backend, mode, fields)]
-        for backend, mode, fields in records.benchmarks(report.user_properties)
-    ]
-    return ours + established
+class WorkerReporter:
+    """Sends what only a worker process knows to the process with the terminal."""
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Hands over the ops that have an implementation."""
+        session.config.workeroutput[_WORKER_OPS] = sorted(registered_ops())  # type: ignore[attr-defined]
 
 
-def _record_lines(record: records.Record, timing: records.Timing, shown: dict[str, Any]) -> list[str]:
-    fields = {
-        "op": record.op,
-        "backend": record.backend,
-        "dtype": record.dtype,
-        "shape": record.shape,
-        "device": record.device,
-        "error": record.error,
-        "tolerance": record.tolerance,
-        "median": f"{timing.median!r} ms",
-        "q25": f"{timing.q25!r} ms",
-        "q75": f"{timing.q75!r} ms",
-        "min": f"{timing.min!r} ms",
-        "calls": timing.calls,
-        "method": timing.method,
-        "compile": f"{timing.compile_ms!r} ms, apart from the times above",
-    }
-    return [f"  {name}: {value}" for name, value in fields.items() if name not in shown]
-
-
-def _benchmark_lines(backend: str, mode: str, fields: dict[str, Any]) -> list[str]:
-    lines = [f"  framework: {backend}", f"  mode: {mode}", f"  median: {fields['median']!r} ms"]
-    spread = [
-        f"  {name}: {fields[name]!r} ms" for name in ("q25", "q75", "min", "max", "mean", "std") if name in fields
-    ]
-    others = [f"  {name}: {fields[name]!r}" for name in ("nrep", "peak_mem_mb", "kernel_name") if name in fields]
-    return lines + spread + others
-
-
-def current_device() -> str:
-    """The device that torch uses in this process, without importing it."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "cuda"):
-        return "CPU device"
-    try:
-        return str(torch.cuda.get_device_name()) if torch.cuda.is_initialized() else "CPU device"
-    except (RuntimeError, AssertionError):
-        return "CPU device"
+def registered_ops() -> set[str]:
+    """The ops with an implementation of the backend, as far as this process has loaded them."""
+    registry = sys.modules.get("tilegym.backend.registry")
+    return {op for op in registry.ops() if registry.find(op, BACKEND)} if registry else set()
 
 
 def _skip_reason(report: pytest.TestReport) -> str:

@@ -8,37 +8,36 @@ import pytest
 
 from tilegym_rs.validation.records import FAIL, Record
 
-COLUMNS = ("op", "backend", "dtype", "shape", "error", "tolerance", "time", "device", "verdict")
+
+def cells(records: Sequence[Record]) -> list[list[str]]:
+    """The table as text, headings first. Times of different devices never share a column."""
+    devices = sorted({record.device for record in records})
+    times = ["time"] if len(devices) == 1 else [f"time, {device}" for device in devices]
+    head = ["op", "backend", "dtype", "shape", "error", "tolerance", *times, "device", "verdict"]
+    return [head, *(_row(record, devices) for record in records)]
 
 
-def row(record: Record) -> tuple[str, ...]:
-    """A record's cells, in the order of COLUMNS."""
-    return (
-        record.op,
-        record.backend,
-        record.dtype,
-        record.shape,
-        "-" if record.error is None else f"{record.error:.2e}",
-        record.tolerance,
-        "-" if record.timing is None else f"{record.timing.median:.4f} ms",
-        record.device,
-        record.verdict,
-    )
+def _row(record: Record, devices: Sequence[str]) -> list[str]:
+    time = "-" if record.timing is None else f"{record.timing.median:.4f} ms"
+    error = "-" if record.error is None else f"{record.error:.2e}"
+    times = [time if record.device == device else "" for device in devices]
+    left = [record.op, record.backend, record.dtype, record.shape, error, record.tolerance]
+    return [*left, *times, record.device, record.verdict]
 
 
 def plain_lines(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows as left-aligned columns two spaces apart."""
-    widths = [max(len(cells[column]) for cells in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def write_table(records: Sequence[Record], terminal: pytest.TerminalReporter) -> None:
     """Writes the table and, below it, what was wrong with failed comparisons."""
     if not records:
         return
-    rows = [row(record) for record in records]
+    rows = cells(records)
     if not (terminal.isatty and _write_rich(rows)):
-        for line in plain_lines([COLUMNS, *rows]):
+        for line in plain_lines(rows):
             terminal.write_line(line)
     for record in records:
         if record.verdict == FAIL:
@@ -52,8 +51,8 @@ def _write_rich(rows: Sequence[Sequence[str]]) -> bool:
         from rich.table import Table
     except ImportError:
         return False
-    table = Table(*COLUMNS)
-    for cells in rows:
-        table.add_row(*cells, style="red" if cells[-1] == FAIL else None)
+    table = Table(*rows[0])
+    for row in rows[1:]:
+        table.add_row(*row, style="red" if row[-1] == FAIL else None)
     Console().print(table)
     return True
