@@ -43,7 +43,9 @@ def compare(actual: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, 
     nan_message = _nan_message(got, want, nan_equal)
     difference = torch.where(got == want, 0.0, (got - want).abs())
     both_nan = got.isnan() & want.isnan()
-    wrong = ~both_nan & ~(difference <= tolerance.atol + tolerance.rtol * want.abs())
+    # The limit of an infinite reference is infinite, too, so an infinite difference has to be ruled out apart.
+    close = difference.isfinite() & (difference <= tolerance.atol + tolerance.rtol * want.abs())
+    wrong = ~both_nan & ~close
     finite = difference[difference.isfinite()]
     error = float(finite.max()) if finite.numel() else None
     if nan_message:

@@ -1,0 +1,181 @@
+"""The comparison of values, and of an op with its oracle."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import pytest
+import torch
+
+import tilegym_rs
+from tilegym.backend import register_impl, registry
+from tilegym_rs.validation import tolerances
+from tilegym_rs.validation.cases import OpComparison
+from tilegym_rs.validation.compare import Tolerance, compare
+from tilegym_rs.validation.records import FAIL, NOT_COMPARED, PASS
+
+LIMIT = Tolerance(atol=0.5, rtol=0.1)
+NAN, INF = math.nan, math.inf
+
+
+def outcome(actual, expected, **options):
+    return compare(torch.tensor(actual), torch.tensor(expected), LIMIT, **options)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "verdict"),
+    [
+        ([1.0, 10.0], [1.5, 11.4], PASS),
+        ([10.0], [11.7], FAIL),
+        ([INF, -INF], [INF, -INF], PASS),
+        ([INF], [-INF], FAIL),
+        ([INF], [1.0], FAIL),
+        ([1.0], [INF], FAIL),
+        ([], [], NOT_COMPARED),
+    ],
+    ids=str,
+)
+def test_verdicts(actual, expected, verdict):
+    assert outcome(actual, expected).verdict == verdict
+
+
+def test_error_is_the_largest_difference():
+    assert outcome([1.0, 2.0, INF], [1.25, 2.125, INF]).error == 0.25
+
+
+def test_a_mismatch_names_count_place_and_values():
+    result = compare(torch.tensor([[0.0, 0.0], [9.0, 9.0]]), torch.zeros(2, 2), LIMIT)
+    assert "2 of 4 elements, first at (1, 0), got 9, reference 0" in result.message
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "text"),
+    [
+        ([0.0, NAN], [0.0, 1.0], "NaN only in the result: 1 of 2 elements, first at (1,), got nan, reference 1"),
+        ([0.0, 1.0], [0.0, NAN], "NaN only in the reference: 1 of 2 elements, first at (1,), got 1, reference nan"),
+        ([NAN, 1.0], [NAN, 1.0], "NaN in both (nan_equal=True accepts that): 1 of 2 elements, first at (0,)"),
+    ],
+    ids=["result", "reference", "both"],
+)
+def test_nan_is_told_apart(actual, expected, text):
+    result = outcome(actual, expected)
+    assert result.verdict == FAIL
+    assert text in result.message
+
+
+def test_nan_in_both_can_be_accepted():
+    assert outcome([NAN, 1.0], [NAN, 1.0], nan_equal=True).verdict == PASS
+    assert outcome([NAN, 1.0], [1.0, 1.0], nan_equal=True).verdict == FAIL
+    assert outcome([NAN, 9.0], [NAN, 1.0], nan_equal=True).verdict == FAIL
+
+
+def test_shapes_must_be_equal():
+    assert "wanted (1, 3), got (3,)" in compare(torch.zeros(3), torch.zeros(1, 3), LIMIT).message
+
+
+class Library:
+    """Counts launches, as the kernel library does."""
+
+    def __init__(self):
+        self.launches, self.compile_nanoseconds = 0, 0
+
+    def kernel(self, x, **_):
+        self.launches += 1
+        self.compile_nanoseconds += 2_000_000 if self.launches == 1 else 0
+        return x.float().softmax(-1).to(x.dtype)
+
+
+@pytest.fixture
+def library(monkeypatch):
+    importlib.import_module("tilegym.ops")
+    made = Library()
+    monkeypatch.setattr(registry, "_table", {op: dict(row) for op, row in registry._table.items()})
+    monkeypatch.setattr(tilegym_rs, "counters", lambda: made, raising=False)
+    monkeypatch.setattr(tolerances, "_table", lambda op: {"f32": {"atol": 1e-5, "rtol": 0.0}})
+    register_impl("softmax", "cutile-rs")(made.kernel)
+    yield made
+    monkeypatch.undo()
+    registry.add("softmax", "cutile-rs", registry.find("softmax", "cutile-rs"))
+
+
+@pytest.fixture
+def recorded():
+    return []
+
+
+@pytest.fixture
+def comparison(recorded):
+    return OpComparison(lambda name, value: recorded.append(value))
+
+
+def test_a_comparison_is_recorded(library, comparison, recorded):
+    comparison("softmax", torch.ones(2, 3))
+    (record,) = recorded
+    assert (
+        record.items()
+        >= {
+            "op": "softmax",
+            "backend": "cutile-rs",
+            "dtype": "float32",
+            "shape": "2x3",
+            "verdict": PASS,
+            "timing": None,
+        }.items()
+    )
+
+
+def test_a_timed_comparison_has_five_calls_and_the_compile_time_apart(library, recorded):
+    OpComparison(lambda name, value: recorded.append(value), timed=True)("softmax", torch.ones(2, 3))
+    timing = recorded[0]["timing"]
+    assert timing["calls"] >= 5
+    assert timing["compile_ms"] == 2.0
+    assert timing["min"] <= timing["q25"] <= timing["median"] <= timing["q75"]
+
+
+@pytest.mark.parametrize(
+    ("implementation", "text"),
+    [
+        (lambda x, **_: x.softmax(-1), "no kernel was launched"),
+        (lambda x, **_: x.softmax(-1).double(), "dtype: wanted torch.float32, got torch.float64"),
+        (lambda x, **_: x.softmax(-1).t().contiguous().t(), "layout: wanted a dense row-major result"),
+    ],
+    ids=["launch", "dtype", "layout"],
+)
+def test_what_no_op_may_do(library, comparison, recorded, implementation, text):
+    register_impl("softmax", "cutile-rs")(implementation)
+    with pytest.raises(AssertionError, match=text):
+        comparison("softmax", torch.ones(2, 3))
+    assert recorded[0]["verdict"] == FAIL
+
+
+def test_wrong_values_fail_with_op_dtype_and_shape(library, comparison, recorded):
+    def twice(x, **_):
+        return 2 * library.kernel(x)
+
+    register_impl("softmax", "cutile-rs")(twice)
+    with pytest.raises(
+        AssertionError, match=r"softmax float32 2x4 on CPU device, cutile-rs: outside .*got 0.5, reference"
+    ):
+        comparison("softmax", torch.ones(2, 4))
+    assert recorded[0]["error"] == 0.25
+
+
+def test_without_elements_a_launch_is_wrong(library, comparison):
+    with pytest.raises(AssertionError, match="wanted no launch"):
+        comparison("softmax", torch.ones(0, 3))
+
+
+def test_another_backend_needs_no_launch(library, comparison, recorded):
+    comparison("softmax", torch.ones(2, 3), backend="pytorch")
+    assert (recorded[0]["verdict"], library.launches) == (PASS, 0)
+
+
+def test_no_other_backend_takes_the_place(library, comparison):
+    with pytest.raises(AssertionError, match="'triton' has no implementation to compare"):
+        comparison("softmax", torch.ones(2, 3), backend="triton")
+
+
+def test_a_tolerance_that_nobody_stated_is_an_error(library, comparison):
+    with pytest.raises(LookupError, match="states no correctness_tolerance for float16"):
+        comparison("softmax", torch.ones(2, 3).half())
