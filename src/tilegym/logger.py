@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 import threading
-from typing import Any
 
 _LEVELS = {
     "DEBUG": logging.DEBUG,
@@ -24,12 +23,14 @@ _warned: set[str] = set()
 _lock = threading.Lock()
 
 
-class _CurrentStderr(logging.StreamHandler[Any]):
+class _CurrentStderr(logging.Handler):
     """Writes to the stderr of the moment, so that redirected and captured streams see the text."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.stream = sys.stderr
-        super().emit(record)
+        try:
+            print(self.format(record), file=sys.stderr)
+        except Exception:  # a log line must not end the program
+            self.handleError(record)
 
 
 def _parse_level(level: int | str, origin: str) -> int:
