@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -13,10 +12,9 @@ def device() -> Any:
     """The device that TILEGYM_RS_DEVICE asks for; auto is the GPU where there is one."""
     import torch
 
-    wanted = os.environ.get("TILEGYM_RS_DEVICE", "auto")
-    if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(wanted)
+    from tilegym_rs.device import default_device
+
+    return torch.device(default_device())
 
 
 @pytest.fixture(params=["cutile-rs", "pytorch"])

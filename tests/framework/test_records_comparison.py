@@ -46,17 +46,18 @@ def test_error_is_the_largest_difference():
 
 def test_a_mismatch_names_count_place_and_values():
     result = compare(torch.tensor([[0.0, 0.0], [9.0, 9.0]]), torch.zeros(2, 2), LIMIT)
-    assert "2 of 4 elements, first at (1, 0), got 9, reference 0" in result.message
+    assert result.message.endswith("2 of 4 elements; first at (1, 0): got 9, reference 0")
 
 
 @pytest.mark.parametrize(
     ("actual", "expected", "text"),
     [
-        ([0.0, NAN], [0.0, 1.0], "NaN only in the result: 1 of 2 elements, first at (1,), got nan, reference 1"),
-        ([0.0, 1.0], [0.0, NAN], "NaN only in the reference: 1 of 2 elements, first at (1,), got 1, reference nan"),
-        ([NAN, 1.0], [NAN, 1.0], "NaN in both (nan_equal=True accepts that): 1 of 2 elements, first at (0,)"),
+        ([0.0, NAN], [0.0, 1.0], "NaN only in the result: 1 of 2 elements; first at (1,): got nan, reference 1"),
+        ([0.0, 1.0], [0.0, NAN], "NaN only in the reference: 1 of 2 elements; first at (1,): got 1, reference nan"),
+        ([NAN, 1.0], [NAN, 1.0], "NaN in both (nan_equal=True accepts that): 1 of 2 elements; first at (0,): got nan"),
+        ([NAN, 9.0], [NAN, 1.0], "elements; outside 0.5 + 0.1|x|: 1 of 2 elements"),
     ],
-    ids=["result", "reference", "both"],
+    ids=["result", "reference", "both", "and a wrong value"],
 )
 def test_nan_is_told_apart(actual, expected, text):
     result = outcome(actual, expected)

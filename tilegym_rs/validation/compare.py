@@ -1,12 +1,16 @@
-"""Element by element comparison of a result with its reference, in float64."""
+"""Element by element comparison of a result with its reference, in one pass in C++."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import torch
 
 from tilegym_rs.validation.records import FAIL, NOT_COMPARED, PASS
+
+if TYPE_CHECKING:
+    from tilegym_rs import _core
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +26,7 @@ class Tolerance:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """verdict is one of records.PASS, FAIL and NOT_COMPARED; error is the largest absolute error of finite pairs."""
+    """A verdict of `records`, and the largest absolute error of pairs without a NaN."""
 
     verdict: str
     error: float | None
@@ -30,54 +34,34 @@ class Outcome:
 
 
 def compare(actual: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, nan_equal: bool = False) -> Outcome:
-    """Compares values; shapes must be equal, dtypes may differ.
+    """Compares values; shapes must be equal, dtypes and devices may differ.
 
     A NaN in both fails unless `nan_equal`: a reference and a kernel that broke alike agree on nothing. Infinities are
     equal when their signs are. Tensors without elements are not compared, which is no pass.
     """
+    from tilegym_rs import _core
+
     if actual.shape != expected.shape:
         return Outcome(FAIL, None, f"shape: wanted {tuple(expected.shape)}, got {tuple(actual.shape)}")
     if actual.numel() == 0:
         return Outcome(NOT_COMPARED, None, "there are no elements to compare")
-    got, want = actual.detach().double(), expected.detach().to(actual.device).double()
-    nan_message = _nan_message(got, want, nan_equal)
-    difference = torch.where(got == want, 0.0, (got - want).abs())
-    both_nan = got.isnan() & want.isnan()
-    # The limit of an infinite reference is infinite, too, so an infinite difference has to be ruled out apart.
-    close = difference.isfinite() & (difference <= tolerance.atol + tolerance.rtol * want.abs())
-    wrong = ~both_nan & ~close
-    finite = difference[difference.isfinite()]
-    error = float(finite.max()) if finite.numel() else None
-    if nan_message:
-        return Outcome(FAIL, error, nan_message)
-    if bool(wrong.any()):
-        return Outcome(FAIL, error, _mismatch_message(got, want, wrong, tolerance))
-    return Outcome(PASS, error)
-
-
-def _nan_message(got: torch.Tensor, want: torch.Tensor, nan_equal: bool) -> str:
-    got_nan, want_nan = got.isnan(), want.isnan()
-    kinds = (
-        ("NaN only in the result", got_nan & ~want_nan),
-        ("NaN only in the reference", want_nan & ~got_nan),
-        ("NaN in both (nan_equal=True accepts that)", got_nan & want_nan & (not nan_equal)),
+    found = _core.compare(
+        actual.detach().cpu(), expected.detach().cpu(), rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=nan_equal
     )
-    texts = [f"{name}: {_places(mask)}, {_values(got, want, mask)}" for name, mask in kinds if bool(mask.any())]
+    if found.matches:
+        return Outcome(PASS, found.max_abs_error)
+    return Outcome(FAIL, found.max_abs_error, _message(found, tolerance, nan_equal))
+
+
+def _message(found: _core.Comparison, tolerance: Tolerance, nan_equal: bool) -> str:
+    counts = {
+        "NaN only in the result": found.nan_in_actual,
+        "NaN only in the reference": found.nan_in_expected,
+        "NaN in both (nan_equal=True accepts that)": 0 if nan_equal else found.nan_in_both,
+    }
+    counts[f"outside {tolerance}"] = found.mismatches - sum(counts.values())
+    texts = [f"{text}: {count} of {found.elements} elements" for text, count in counts.items() if count]
+    first = found.first_mismatch
+    if first is not None:
+        texts.append(f"first at {first.index}: got {first.actual:.9g}, reference {first.expected:.9g}")
     return "; ".join(texts)
-
-
-def _mismatch_message(got: torch.Tensor, want: torch.Tensor, wrong: torch.Tensor, tolerance: Tolerance) -> str:
-    return f"outside {tolerance}: {_places(wrong)}, {_values(got, want, wrong)}"
-
-
-def _first_index(mask: torch.Tensor) -> tuple[int, ...]:
-    return tuple(int(i) for i in mask.nonzero()[0])
-
-
-def _places(mask: torch.Tensor) -> str:
-    return f"{int(mask.sum())} of {mask.numel()} elements, first at {_first_index(mask)}"
-
-
-def _values(got: torch.Tensor, want: torch.Tensor, mask: torch.Tensor) -> str:
-    index = _first_index(mask)
-    return f"got {float(got[index]):.9g}, reference {float(want[index]):.9g}"

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import importlib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import torch
-
-MAX_RANK = 5
-
-# TensorDesc.dtype; packed f4e2m1 pairs travel as uint8.
-DTYPE_CODES = {
-    torch.float32: 0,
-    torch.float16: 1,
-    torch.bfloat16: 2,
-    torch.int32: 3,
-    torch.int64: 4,
-    torch.float8_e5m2: 5,
-    torch.uint8: 6,
-    torch.float8_e4m3fn: 7,
-}
 
 _CANCELLED = -7
 _RETURN_CODES = {
@@ -36,18 +21,6 @@ _RETURN_CODES = {
 }
 
 
-class TensorDesc(ctypes.Structure):
-    """The C ABI's view of a tensor, 104 bytes. It borrows the memory: keep the tensor alive while it is in use."""
-
-    _fields_ = (
-        ("ptr", ctypes.c_uint64),
-        ("ndim", ctypes.c_int32),
-        ("shape", ctypes.c_int64 * MAX_RANK),
-        ("strides", ctypes.c_int64 * MAX_RANK),
-        ("dtype", ctypes.c_int32),
-    )
-
-
 @functools.cache
 def kernel_library() -> Any:
     """The loaded kernel library, with one callable per op; built first where it is missing or stale.
@@ -59,8 +32,9 @@ def kernel_library() -> Any:
 
 
 def _framework(name: str) -> Any:
-    """A function of tilegym_rs, whose extension may be absent."""
+    """An attribute of tilegym_rs, whose extension may be absent."""
     try:
+        importlib.import_module("tilegym_rs._core")
         return getattr(importlib.import_module("tilegym_rs"), name)
     except ImportError as error:
         raise RuntimeError(
@@ -88,31 +62,20 @@ def bind_kernel_function_cffi(op: str, cdef: str | None = None, **_: object) -> 
     return bind_kernel_function(op)
 
 
-def make_tensor_desc(*arguments: Any) -> TensorDesc:
+def make_tensor_desc(*arguments: Any) -> Any:
     """Describes a tensor for the C ABI: `make_tensor_desc(tensor)`, or `(ffi, tensor)` with `ffi` ignored.
 
     Returns:
-        A descriptor in elements whose ptr includes the storage offset. Entries at and beyond ndim are 0.
+        An object with ptr (the storage offset included), ndim, shape and strides in elements, and dtype (the ABI's
+        code); `bytes()` of it is the 104-byte TensorDesc. It borrows the memory: keep the tensor alive meanwhile.
 
     Raises:
         TypeError: the argument is not one tensor.
-        ValueError: the rank is above 5, or the tensor is not on a CPU or CUDA device.
-        NotImplementedError: kernels do not take the dtype.
+        ValueError: a rank above 5, a dtype without code, or a device that is neither CPU nor CUDA.
     """
-    tensor = arguments[-1] if len(arguments) in (1, 2) else None
-    if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"make_tensor_desc: wanted one tensor, got {', '.join(type(a).__name__ for a in arguments)}")
-    if tensor.dim() > MAX_RANK:
-        raise ValueError(f"make_tensor_desc: wanted a rank of at most {MAX_RANK}, got {tensor.dim()}")
-    if tensor.device.type not in ("cpu", "cuda"):
-        raise ValueError(f"make_tensor_desc: wanted a CPU or CUDA tensor, got one on {tensor.device}")
-    if tensor.dtype not in DTYPE_CODES:
-        wanted = ", ".join(str(dtype) for dtype in DTYPE_CODES)
-        raise NotImplementedError(f"make_tensor_desc: wanted one of {wanted}, got {tensor.dtype}")
-    sizes = ctypes.c_int64 * MAX_RANK
-    return TensorDesc(
-        tensor.data_ptr(), tensor.dim(), sizes(*tensor.shape), sizes(*tensor.stride()), DTYPE_CODES[tensor.dtype]
-    )
+    if len(arguments) not in (1, 2):
+        raise TypeError(f"make_tensor_desc: wanted one tensor, got {len(arguments)} arguments")
+    return _framework("_core").make_tensor_desc(arguments[-1])
 
 
 def check_rc(rc: int, name: str) -> None:
