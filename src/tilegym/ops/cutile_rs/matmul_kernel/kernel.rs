@@ -38,22 +38,10 @@ pub mod matmul_module {
 
         let mut acc: Tile<f32, { [BM, BN] }> = constant(0.0f32, const_shape![BM, BN]);
         for tile_k in 0i32..tiles_k {
-            let a_tile: Tile<E, { [BM, BK] }> = load_view_tko(
-                &a_part,
-                [tile_m, tile_k],
-                ordering::Weak,
-                scope::TileBlock,
-                None,
-                tma::Enabled,
-            );
-            let b_tile: Tile<E, { [BK, BN] }> = load_view_tko(
-                &b_part,
-                [tile_k, tile_n],
-                ordering::Weak,
-                scope::TileBlock,
-                None,
-                tma::Enabled,
-            );
+            let a_tile: Tile<E, { [BM, BK] }> =
+                load_view_tko(&a_part, [tile_m, tile_k], ordering::Weak, scope::TileBlock, None, tma::Enabled);
+            let b_tile: Tile<E, { [BK, BN] }> =
+                load_view_tko(&b_part, [tile_k, tile_n], ordering::Weak, scope::TileBlock, None, tma::Enabled);
             if CAST_TF32 == 1i32 {
                 let a_tf32: Tile<tf32, { [BM, BK] }> = convert_tile(a_tile);
                 let b_tf32: Tile<tf32, { [BK, BN] }> = convert_tile(b_tile);
@@ -121,22 +109,10 @@ pub mod matmul_module {
 
             let mut acc: Tile<f32, { [BM, BN] }> = constant(0.0f32, const_shape![BM, BN]);
             for tile_k in 0i32..tiles_k {
-                let a_tile: Tile<E, { [BM, BK] }> = load_view_tko(
-                    &a_part,
-                    [tile_m, tile_k],
-                    ordering::Weak,
-                    scope::TileBlock,
-                    None,
-                    tma::Enabled,
-                );
-                let b_tile: Tile<E, { [BK, BN] }> = load_view_tko(
-                    &b_part,
-                    [tile_k, tile_n],
-                    ordering::Weak,
-                    scope::TileBlock,
-                    None,
-                    tma::Enabled,
-                );
+                let a_tile: Tile<E, { [BM, BK] }> =
+                    load_view_tko(&a_part, [tile_m, tile_k], ordering::Weak, scope::TileBlock, None, tma::Enabled);
+                let b_tile: Tile<E, { [BK, BN] }> =
+                    load_view_tko(&b_part, [tile_k, tile_n], ordering::Weak, scope::TileBlock, None, tma::Enabled);
                 if CAST_TF32 == 1i32 {
                     let a_tf32: Tile<tf32, { [BM, BK] }> = convert_tile(a_tile);
                     let b_tf32: Tile<tf32, { [BK, BN] }> = convert_tile(b_tile);

@@ -15,21 +15,10 @@ pub mod softmax_module {
         x: &Tensor<E, { [-1, -1] }>,
     ) {
         let row: i32 = get_tile_block_id().0;
-        let x_part: Partition<E, { [1, BLOCK] }> = make_partition_view(
-            x,
-            const_shape![1, BLOCK],
-            padding::NegInf,
-            dim_map::Identity,
-            get_tensor_token(x),
-        );
-        let loaded: Tile<E, { [1, BLOCK] }> = load_view_tko(
-            &x_part,
-            [row, 0i32],
-            ordering::Weak,
-            scope::TileBlock,
-            None,
-            tma::Enabled,
-        );
+        let x_part: Partition<E, { [1, BLOCK] }> =
+            make_partition_view(x, const_shape![1, BLOCK], padding::NegInf, dim_map::Identity, get_tensor_token(x));
+        let loaded: Tile<E, { [1, BLOCK] }> =
+            load_view_tko(&x_part, [row, 0i32], ordering::Weak, scope::TileBlock, None, tma::Enabled);
         let values: Tile<f32, { [1, BLOCK] }> = convert_tile(loaded);
 
         let row_max: Tile<f32, { [1] }> = reduce_max(values, 1i32);
@@ -39,9 +28,8 @@ pub mod softmax_module {
 
         // One division a row: the rounding of the reciprocal costs at most one more ulp than dividing every lane.
         let one: Tile<f32, { [1] }> = constant(1.0f32, const_shape![1]);
-        let scale: Tile<f32, { [1, BLOCK] }> = (one / row_sum)
-            .reshape(const_shape![1, 1])
-            .broadcast(const_shape![1, BLOCK]);
+        let scale: Tile<f32, { [1, BLOCK] }> =
+            (one / row_sum).reshape(const_shape![1, 1]).broadcast(const_shape![1, BLOCK]);
         let result: Tile<E, { [1, BLOCK] }> = convert_tile(powers * scale);
 
         let mut out_part: PartitionMut<E, { [1, BLOCK] }> = unsafe { out.partition_full_mut(const_shape![1, BLOCK]) };
@@ -71,13 +59,8 @@ pub mod softmax_module {
         x: &Tensor<E, { [-1, -1] }>,
     ) {
         let row: i32 = get_tile_block_id().0;
-        let x_part: Partition<E, { [1, BLOCK] }> = make_partition_view(
-            x,
-            const_shape![1, BLOCK],
-            padding::NegInf,
-            dim_map::Identity,
-            get_tensor_token(x),
-        );
+        let x_part: Partition<E, { [1, BLOCK] }> =
+            make_partition_view(x, const_shape![1, BLOCK], padding::NegInf, dim_map::Identity, get_tensor_token(x));
         let chunks: i32 = num_tiles(&x_part, 1i32);
 
         // The lowest finite value, not -inf: a chunk of nothing but -inf would otherwise compute -inf - -inf. A whole
@@ -85,14 +68,8 @@ pub mod softmax_module {
         let mut running_max: Tile<f32, { [1] }> = constant(-3.402_823_5e38f32, const_shape![1]);
         let mut running_sum: Tile<f32, { [1] }> = constant(0.0f32, const_shape![1]);
         for chunk in 0i32..chunks {
-            let loaded: Tile<E, { [1, BLOCK] }> = load_view_tko(
-                &x_part,
-                [row, chunk],
-                ordering::Weak,
-                scope::TileBlock,
-                None,
-                tma::Enabled,
-            );
+            let loaded: Tile<E, { [1, BLOCK] }> =
+                load_view_tko(&x_part, [row, chunk], ordering::Weak, scope::TileBlock, None, tma::Enabled);
             let values: Tile<f32, { [1, BLOCK] }> = convert_tile(loaded);
             let chunk_max: Tile<f32, { [1] }> = reduce_max(values, 1i32);
             let new_max: Tile<f32, { [1] }> = max_tile(running_max, chunk_max);
@@ -105,22 +82,14 @@ pub mod softmax_module {
         }
 
         let one: Tile<f32, { [1] }> = constant(1.0f32, const_shape![1]);
-        let scale: Tile<f32, { [1, BLOCK] }> = (one / running_sum)
-            .reshape(const_shape![1, 1])
-            .broadcast(const_shape![1, BLOCK]);
-        let shift: Tile<f32, { [1, BLOCK] }> = running_max
-            .reshape(const_shape![1, 1])
-            .broadcast(const_shape![1, BLOCK]);
+        let scale: Tile<f32, { [1, BLOCK] }> =
+            (one / running_sum).reshape(const_shape![1, 1]).broadcast(const_shape![1, BLOCK]);
+        let shift: Tile<f32, { [1, BLOCK] }> =
+            running_max.reshape(const_shape![1, 1]).broadcast(const_shape![1, BLOCK]);
         let mut out_part: PartitionMut<E, { [1, BLOCK] }> = unsafe { out.partition_full_mut(const_shape![1, BLOCK]) };
         for chunk in 0i32..chunks {
-            let loaded: Tile<E, { [1, BLOCK] }> = load_view_tko(
-                &x_part,
-                [row, chunk],
-                ordering::Weak,
-                scope::TileBlock,
-                None,
-                tma::Enabled,
-            );
+            let loaded: Tile<E, { [1, BLOCK] }> =
+                load_view_tko(&x_part, [row, chunk], ordering::Weak, scope::TileBlock, None, tma::Enabled);
             let values: Tile<f32, { [1, BLOCK] }> = convert_tile(loaded);
             let powers: Tile<f32, { [1, BLOCK] }> = exp(values - shift);
             let result: Tile<E, { [1, BLOCK] }> = convert_tile(powers * scale);

@@ -109,12 +109,7 @@ impl ParamRow {
         rank: i32,
         dtypes: DTypes,
     ) -> Self {
-        Self {
-            direction,
-            rank,
-            dtypes,
-            ..Self::new(ParamKind::Tensor, name, doc)
-        }
+        Self { direction, rank, dtypes, ..Self::new(ParamKind::Tensor, name, doc) }
     }
 
     pub const fn i32(name: &'static CStr, doc: &'static CStr) -> Self {
@@ -135,24 +130,12 @@ impl ParamRow {
             Scalar::Integer(integer) => PackedArg { integer },
             Scalar::Floating(floating) => PackedArg { floating },
         };
-        Self {
-            has_default: 1,
-            default_value,
-            ..self
-        }
+        Self { has_default: 1, default_value, ..self }
     }
 
     /// The two parameters that end every op's list.
-    pub const DEVICE: Self = Self::new(
-        ParamKind::Device,
-        c"device_id",
-        c"Device ordinal; -1 is the CPU device.",
-    );
-    pub const STREAM: Self = Self::new(
-        ParamKind::Stream,
-        c"raw_stream",
-        c"Stream handle; 0 is the default stream.",
-    );
+    pub const DEVICE: Self = Self::new(ParamKind::Device, c"device_id", c"Device ordinal; -1 is the CPU device.");
+    pub const STREAM: Self = Self::new(ParamKind::Stream, c"raw_stream", c"Stream handle; 0 is the default stream.");
 }
 
 /// A default value before it is packed.
@@ -279,9 +262,8 @@ pub struct PrivateTable {
 }
 
 /// Identifies [`PrivateTable`]: 6d1f0a52-8f0e-4a83-9b60-74696c656779.
-pub const PRIVATE_TABLE_ID: [u8; 16] = [
-    0x6d, 0x1f, 0x0a, 0x52, 0x8f, 0x0e, 0x4a, 0x83, 0x9b, 0x60, 0x74, 0x69, 0x6c, 0x65, 0x67, 0x79,
-];
+pub const PRIVATE_TABLE_ID: [u8; 16] =
+    [0x6d, 0x1f, 0x0a, 0x52, 0x8f, 0x0e, 0x4a, 0x83, 0x9b, 0x60, 0x74, 0x69, 0x6c, 0x65, 0x67, 0x79];
 
 /// The text up to its NUL as a C string, without a leading space (doc comments begin with one).
 pub const fn c_text(text: &'static str) -> &'static CStr {

@@ -59,23 +59,13 @@ impl Call {
     #[cold]
     fn null_desc(&self, name: &CStr) -> Error {
         let name = name.to_string_lossy();
-        Error::new(
-            rc::NULL_POINTER,
-            format!("{}: argument {name}: wanted a tensor, got null", self.name()),
-        )
+        Error::new(rc::NULL_POINTER, format!("{}: argument {name}: wanted a tensor, got null", self.name()))
     }
 
     #[cold]
     fn wrong_rank(&self, name: &CStr, wanted: i32, got: i32) -> Error {
-        let wanted = if wanted < 0 {
-            format!("0 to {MAX_RANK}")
-        } else {
-            wanted.to_string()
-        };
-        self.invalid(format_args!(
-            "argument {}: wanted rank {wanted}, got rank {got}",
-            name.to_string_lossy()
-        ))
+        let wanted = if wanted < 0 { format!("0 to {MAX_RANK}") } else { wanted.to_string() };
+        self.invalid(format_args!("argument {}: wanted rank {wanted}, got rank {got}", name.to_string_lossy()))
     }
 
     #[cold]
@@ -91,9 +81,7 @@ impl Call {
     #[inline(never)]
     fn wrong_shape<const R: i32>(&self, tensor: &TensorArg<'_, R>, wanted: &[i64], why: &str) -> Error {
         let (name, got) = (tensor.name(), tensor.extents());
-        self.invalid(format_args!(
-            "argument {name}: wanted shape {wanted:?} ({why}), got {got:?}"
-        ))
+        self.invalid(format_args!("argument {name}: wanted shape {wanted:?} ({why}), got {got:?}"))
     }
 
     #[cold]
@@ -102,28 +90,21 @@ impl Call {
         let name = |code| dtype_str(code).unwrap_or("?");
         let (wanted, got) = (name(other.dtype()), name(tensor.dtype()));
         let text = format!("{}: argument {}: wanted dtype {wanted}", self.name(), tensor.name());
-        Error::new(
-            rc::UNSUPPORTED_DTYPE,
-            format!("{text} as argument {}, got {got}", other.name()),
-        )
+        Error::new(rc::UNSUPPORTED_DTYPE, format!("{text} as argument {}, got {got}", other.name()))
     }
 
     #[cold]
     #[inline(never)]
     fn wrong_stride<const R: i32>(&self, tensor: &TensorArg<'_, R>, dim: usize) -> Error {
         let (name, stride) = (tensor.name(), tensor.stride(dim));
-        self.invalid(format_args!(
-            "argument {name}: wanted stride 1 in dimension {dim}, got {stride}"
-        ))
+        self.invalid(format_args!("argument {name}: wanted stride 1 in dimension {dim}, got {stride}"))
     }
 
     #[cold]
     #[inline(never)]
     fn wide_stride<const R: i32>(&self, tensor: &TensorArg<'_, R>) -> Error {
         let (name, stride) = (tensor.name(), tensor.stride(0));
-        self.invalid(format_args!(
-            "argument {name}: wanted a row stride of 32 bits, got {stride}"
-        ))
+        self.invalid(format_args!("argument {name}: wanted a row stride of 32 bits, got {stride}"))
     }
 
     /// Requires the shape named, which `why` explains: "as large as x".
@@ -207,9 +188,9 @@ impl Call {
     pub fn grid(&self, blocks: [i64; 3]) -> Result<Grid> {
         for (axis, (count, limit)) in blocks.iter().zip(GRID_LIMITS).enumerate() {
             if !(1..=limit).contains(count) {
-                return Err(self.invalid(format_args!(
-                    "grid axis {axis}: wanted 1 to {limit} tile blocks, got {count}"
-                )));
+                return Err(
+                    self.invalid(format_args!("grid axis {axis}: wanted 1 to {limit} tile blocks, got {count}"))
+                );
             }
         }
         Ok(Grid(blocks.map(|count| count as u32)))
@@ -220,18 +201,11 @@ impl Call {
     pub fn options(&self, num_cta_in_cga: i32, occupancy: i32) -> Result<Options> {
         let ctas = num_cta_in_cga.max(0);
         if ctas > 16 || (ctas as u32).count_ones() > 1 {
-            return Err(self.invalid(format_args!(
-                "argument num_cta_in_cga: wanted 1, 2, 4, 8, 16 or -1, got {ctas}"
-            )));
+            return Err(self.invalid(format_args!("argument num_cta_in_cga: wanted 1, 2, 4, 8, 16 or -1, got {ctas}")));
         }
         if occupancy > 32 {
-            return Err(self.invalid(format_args!(
-                "argument occupancy: wanted 1 to 32 or -1, got {occupancy}"
-            )));
+            return Err(self.invalid(format_args!("argument occupancy: wanted 1 to 32 or -1, got {occupancy}")));
         }
-        Ok(Options {
-            num_cta_in_cga: ctas as u8,
-            occupancy: occupancy.max(0) as u8,
-        })
+        Ok(Options { num_cta_in_cga: ctas as u8, occupancy: occupancy.max(0) as u8 })
     }
 }

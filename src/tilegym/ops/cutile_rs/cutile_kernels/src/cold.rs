@@ -22,10 +22,7 @@ static COMPILE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
 /// Kernels compiled and nanoseconds spent on it since load.
 pub fn compiles() -> (u64, u64) {
-    (
-        COMPILES.load(Ordering::Relaxed),
-        COMPILE_NANOSECONDS.load(Ordering::Relaxed),
-    )
+    (COMPILES.load(Ordering::Relaxed), COMPILE_NANOSECONDS.load(Ordering::Relaxed))
 }
 
 /// The entry of a key that the table did not show. One thread at a time compiles; the others then find its result.
@@ -42,20 +39,10 @@ fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
     }
     let driver = driver::of_device(request.call.device)?;
     let device = driver.device(request.call.device)?;
-    let specialization = Specialization::new(
-        request.kernel,
-        &device.arch,
-        request.options,
-        request.generics,
-        request.args,
-    )?;
+    let specialization =
+        Specialization::new(request.kernel, &device.arch, request.options, request.generics, request.args)?;
     let function = function_of(driver, device, &specialization)?;
-    Ok(loading.add(Entry {
-        key: request.key,
-        function,
-        context: device.context,
-        driver,
-    }))
+    Ok(loading.add(Entry { key: request.key, function, context: device.context, driver }))
 }
 
 fn function_of(driver: &'static Driver, device: &Device, specialization: &Specialization) -> Result<Function> {
@@ -63,14 +50,9 @@ fn function_of(driver: &'static Driver, device: &Device, specialization: &Specia
     if let Some(image) = host::lookup(key.as_bytes()) {
         match load_image(driver, device, specialization.kernel, &image) {
             Ok(function) => return Ok(function),
-            Err(error) => host::log(
-                Level::Warning,
-                &format!(
-                    "cached image of {} does not load, compiling anew: {}",
-                    specialization.title(),
-                    error.text
-                ),
-            ),
+            Err(error) => host::log(Level::Warning, || {
+                format!("cached image of {} does not load, compiling anew: {}", specialization.title(), error.text)
+            }),
         }
     }
     let start = Instant::now();
@@ -78,14 +60,7 @@ fn function_of(driver: &'static Driver, device: &Device, specialization: &Specia
     let elapsed = start.elapsed();
     COMPILES.fetch_add(1, Ordering::Relaxed);
     COMPILE_NANOSECONDS.fetch_add(elapsed.as_nanos() as u64, Ordering::Relaxed);
-    host::log(
-        Level::Debug,
-        &format!(
-            "compiled {} in {:.0} ms",
-            specialization.title(),
-            elapsed.as_secs_f64() * 1e3
-        ),
-    );
+    host::log(Level::Debug, || format!("compiled {} in {:.0} ms", specialization.title(), elapsed.as_secs_f64() * 1e3));
     let function = load_image(driver, device, specialization.kernel, &image)
         .map_err(|error| Error::launch(format!("kernel {}: {}", specialization.title(), error.text)))?;
     host::store(key.as_bytes(), &image);
@@ -99,10 +74,7 @@ fn load_image(driver: &'static Driver, device: &Device, kernel: &Kernel, image: 
     let functions = &driver.functions;
     let (mut module, mut function) = (null_mut(), null_mut());
     let explained = |error: Error| match driver.last_report() {
-        Some(report) => Error {
-            text: format!("{}: {report}", error.text),
-            ..error
-        },
+        Some(report) => Error { text: format!("{}: {report}", error.text), ..error },
         None => error,
     };
     // SAFETY: valid out-arguments; the image is whole and outlives the call, which copies it.

@@ -9,6 +9,7 @@ use crate::args::AnyArg;
 use crate::definition::Kernel;
 use crate::dtype::dtype_str;
 use crate::error::{Error, Result, text_of};
+use crate::host::{self, Level};
 use crate::key::class;
 use crate::launch::{Generic, Options};
 use crate::signature::{Dims, tensor_dims};
@@ -27,12 +28,13 @@ pub struct Specialization {
     scalars: Vec<(&'static str, DivHint)>,
 }
 
-/// What the code for a tensor parameter depends on.
+/// What the code for a tensor parameter depends on, per dimension where plural.
 struct TensorClass {
     name: &'static str,
-    /// 1 where the stride is 1, which becomes static; -1 elsewhere.
-    strides: Vec<i32>,
-    bits: SpecializationBits,
+    base: DivHint,
+    extents: Vec<DivHint>,
+    /// None where the stride is 1, which becomes part of the type.
+    strides: Vec<Option<DivHint>>,
 }
 
 impl Specialization {
@@ -43,31 +45,18 @@ impl Specialization {
         generics: &[Generic],
         args: &[AnyArg<'_>],
     ) -> Result<Self> {
-        let generics = generics
-            .iter()
-            .map(|generic| generic_text(*generic))
-            .collect::<Result<_>>()?;
-        let ast = (kernel.ast)();
+        let generics = generics.iter().map(|generic| generic_text(*generic)).collect::<Result<_>>()?;
         let mut tensors = Vec::new();
         let mut scalars = Vec::new();
         for arg in args {
             match arg {
-                AnyArg::Tensor(name, tensor) => {
-                    tensors.push(TensorClass::new(name, tensor, &tensor_dims(&ast, kernel.name(), name)));
-                }
+                AnyArg::Tensor(name, tensor) => tensors.push(TensorClass::new(name, tensor)),
                 AnyArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.address()))),
                 AnyArg::Integer(name, value) => scalars.push((*name, hint(*value as u64))),
                 AnyArg::Float => {}
             }
         }
-        Ok(Self {
-            kernel,
-            arch: arch.to_owned(),
-            generics,
-            options,
-            tensors,
-            scalars,
-        })
+        Ok(Self { kernel, arch: arch.to_owned(), generics, options, tensors, scalars })
     }
 
     /// The kernel with its generics and target, for messages.
@@ -87,14 +76,11 @@ impl Specialization {
             self.options.occupancy
         );
         for tensor in &self.tensors {
-            let divisors = |hints: &[DivHint]| hints.iter().map(|hint| hint.divisor).collect::<Vec<_>>();
+            let extents: Vec<_> = tensor.extents.iter().map(|hint| hint.divisor).collect();
+            let strides: Vec<_> = tensor.strides.iter().map(|hint| hint.map(|hint| hint.divisor)).collect();
             text += &format!(
-                "tensor {}: base={} shape={:?} strides={:?} stride_divisors={:?}\n",
-                tensor.name,
-                tensor.bits.base_ptr_div.divisor,
-                divisors(&tensor.bits.shape_div),
-                tensor.strides,
-                divisors(&tensor.bits.stride_div),
+                "tensor {}: base={} extents={extents:?} strides={strides:?}\n",
+                tensor.name, tensor.base.divisor
             );
         }
         for (name, hint) in &self.scalars {
@@ -115,16 +101,14 @@ impl Specialization {
         if self.options.occupancy > 0 {
             options = options.occupancy(i32::from(self.options.occupancy));
         }
-        let strides: Vec<_> = self
+        let ast = (self.kernel.ast)();
+        let static_strides: Vec<_> = self.tensors.iter().map(|tensor| (tensor.name, tensor.static_strides())).collect();
+        let strides: Vec<_> = static_strides.iter().map(|(name, strides)| (*name, strides.as_slice())).collect();
+        let bits = self
             .tensors
             .iter()
-            .map(|tensor| (tensor.name, tensor.strides.as_slice()))
-            .collect();
-        let bits: Vec<_> = self
-            .tensors
-            .iter()
-            .map(|tensor| (tensor.name, tensor.bits.clone()))
-            .collect();
+            .map(|tensor| (tensor.name, tensor.bits(&tensor_dims(&ast, self.kernel.name(), tensor.name))));
+        let bits: Vec<_> = bits.collect();
         let module = KernelCompiler::new(self.kernel.ast, self.kernel.module, self.kernel.name())
             .target(&self.arch)
             .generics(self.generics.clone())
@@ -135,12 +119,9 @@ impl Specialization {
             .compile()
             .map_err(|error| fail("lowering", &error))?
             .into_module();
-        module
-            .verify_dominance()
-            .map_err(|error| fail("verification of dominance", &error))?;
-        module
-            .verify_bytecode_indices()
-            .map_err(|error| fail("verification of value indices", &error))?;
+        module.verify_dominance().map_err(|error| fail("verification of dominance", &error))?;
+        module.verify_bytecode_indices().map_err(|error| fail("verification of value indices", &error))?;
+        host::log(Level::Trace, || format!("Tile IR of {}:\n{}", self.title(), module.to_mlir_text()));
         Ok(module)
     }
 
@@ -156,14 +137,9 @@ impl Specialization {
     /// Runs `work` where the compiler has enough stack; a panic of it becomes an error.
     pub fn on_compile_thread<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new()
-                .name("tilegym-compile".to_owned())
-                .stack_size(STACK_BYTES);
+            let thread = std::thread::Builder::new().name("tilegym-compile".to_owned()).stack_size(STACK_BYTES);
             let thread = thread.spawn_scoped(scope, work).map_err(|error| {
-                Error::launch(format!(
-                    "kernel {}: cannot start the compile thread: {error}",
-                    self.title()
-                ))
+                Error::launch(format!("kernel {}: cannot start the compile thread: {error}", self.title()))
             })?;
             thread.join().unwrap_or_else(|payload| {
                 let text = format!("kernel {}: the compiler panicked: {}", self.title(), text_of(&*payload));
@@ -174,35 +150,39 @@ impl Specialization {
 }
 
 impl TensorClass {
-    fn new(name: &'static str, tensor: &TensorArg<'_, ANY_RANK>, dims: &Dims) -> Self {
-        let strides: Vec<i32> = tensor
-            .strides()
-            .iter()
-            .map(|stride| if *stride == 1 { 1 } else { -1 })
-            .collect();
-        // The compiler numbers the divisors of strides and extents by their position among the dynamic ones, not by
-        // dimension: divisors of static ones must be left out, or the next one's assumption would be wrong.
-        let dynamic = tensor.strides().iter().filter(|stride| **stride != 1);
-        let stride_div = padded(dynamic.map(|stride| hint(*stride as u64)).collect(), tensor.rank());
-        let extents: Vec<DivHint> = tensor.extents().iter().map(|extent| hint(*extent as u64)).collect();
-        let bits = SpecializationBits {
-            shape_div: padded(dims.dynamic_only(&extents), tensor.rank()),
-            stride_div,
-            stride_one: tensor.strides().iter().map(|stride| *stride == 1).collect(),
-            base_ptr_div: hint(tensor.address()),
+    fn new(name: &'static str, tensor: &TensorArg<'_, ANY_RANK>) -> Self {
+        let stride = |stride: &i64| (*stride != 1).then(|| hint(*stride as u64));
+        Self {
+            name,
+            base: hint(tensor.address()),
+            extents: tensor.extents().iter().map(|extent| hint(*extent as u64)).collect(),
+            strides: tensor.strides().iter().map(stride).collect(),
+        }
+    }
+
+    /// As the compiler takes them: 1, or -1 for dynamic ones.
+    fn static_strides(&self) -> Vec<i32> {
+        self.strides.iter().map(|stride| if stride.is_none() { 1 } else { -1 }).collect()
+    }
+
+    /// The compiler numbers the divisors of strides and extents by their position among the dynamic ones, not by
+    /// dimension: those of static ones are left out, or the next one's assumption would be wrong.
+    fn bits(&self, dims: &Dims) -> SpecializationBits {
+        let rank = self.strides.len();
+        SpecializationBits {
+            shape_div: padded(dims.dynamic_only(&self.extents), rank),
+            stride_div: padded(self.strides.iter().flatten().copied().collect(), rank),
+            stride_one: self.strides.iter().map(Option::is_none).collect(),
+            base_ptr_div: self.base,
             // Not read by the compiler.
             elements_disjoint: true,
-        };
-        Self { name, strides, bits }
+        }
     }
 }
 
 /// The assumption a class permits: never the value itself, which other launches of the same code do not share.
 fn hint(value: u64) -> DivHint {
-    DivHint {
-        divisor: 1 << class(value),
-        max: 16,
-    }
+    DivHint { divisor: 1 << class(value), max: 16 }
 }
 
 fn padded(mut hints: Vec<DivHint>, rank: usize) -> Vec<DivHint> {

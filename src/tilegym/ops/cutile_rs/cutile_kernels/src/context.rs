@@ -22,17 +22,11 @@ impl CurrentContext {
             return Err(driver.check("cuCtxGetCurrent", status).unwrap_err());
         }
         if current == wanted {
-            return Ok(Self {
-                driver,
-                previous: null_mut(),
-            });
+            return Ok(Self { driver, previous: null_mut() });
         }
         // SAFETY: the context is retained for the life of the process.
         driver.check("cuCtxSetCurrent", unsafe { (driver.functions.context_set)(wanted) })?;
-        Ok(Self {
-            driver,
-            previous: current,
-        })
+        Ok(Self { driver, previous: current })
     }
 }
 

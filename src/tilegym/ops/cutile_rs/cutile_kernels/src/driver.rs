@@ -84,9 +84,7 @@ impl Library {
         match NonNull::new(handle) {
             Some(handle) => Ok(Self { handle, path }),
             // SAFETY: dlerror returns null or a NUL-terminated text.
-            None => Err(Error::device(format!("cannot load {path}: {}", unsafe {
-                lossy(libc::dlerror())
-            }))),
+            None => Err(Error::device(format!("cannot load {path}: {}", unsafe { lossy(libc::dlerror()) }))),
         }
     }
 
@@ -149,9 +147,7 @@ pub fn bind(kind: i32, path: &CStr) -> Result<()> {
         0 => Kind::Cuda,
         1 => Kind::Cpu,
         _ => {
-            return Err(Error::invalid(format!(
-                "{subject}: argument kind: wanted 0 (cuda) or 1 (cpu), got {kind}"
-            )));
+            return Err(Error::invalid(format!("{subject}: argument kind: wanted 0 (cuda) or 1 (cpu), got {kind}")));
         }
     };
     let slot = &DRIVERS[kind as usize];
@@ -186,18 +182,8 @@ impl Driver {
     fn open(kind: Kind, path: &CStr) -> Result<Self> {
         let library = Library::open(path)?;
         let functions = Functions::of(&library)?;
-        let private = if kind == Kind::Cpu {
-            Some(private_table(&functions, &library.path)?)
-        } else {
-            None
-        };
-        Ok(Self {
-            kind,
-            path: library.path,
-            functions,
-            private,
-            devices: Mutex::new(Vec::new()),
-        })
+        let private = if kind == Kind::Cpu { Some(private_table(&functions, &library.path)?) } else { None };
+        Ok(Self { kind, path: library.path, functions, private, devices: Mutex::new(Vec::new()) })
     }
 
     pub fn kind(&self) -> Kind {
@@ -231,29 +217,15 @@ impl Driver {
             check("cuInit", (self.functions.init)(0))?;
             check("cuDeviceGetCount", (self.functions.device_count)(&mut count))?;
             if ordinal < 0 || ordinal >= count {
-                return Err(Error::device(format!(
-                    "{subject}: wanted an ordinal below {count}, got {ordinal}"
-                )));
+                return Err(Error::device(format!("{subject}: wanted an ordinal below {count}, got {ordinal}")));
             }
             check("cuDeviceGet", (self.functions.device_get)(&mut handle, ordinal))?;
             let attribute = self.functions.device_attribute;
-            check(
-                "cuDeviceGetAttribute",
-                attribute(&mut major, COMPUTE_CAPABILITY_MAJOR, handle),
-            )?;
-            check(
-                "cuDeviceGetAttribute",
-                attribute(&mut minor, COMPUTE_CAPABILITY_MINOR, handle),
-            )?;
-            check(
-                "cuDevicePrimaryCtxRetain",
-                (self.functions.context_retain)(&mut context, handle),
-            )?;
+            check("cuDeviceGetAttribute", attribute(&mut major, COMPUTE_CAPABILITY_MAJOR, handle))?;
+            check("cuDeviceGetAttribute", attribute(&mut minor, COMPUTE_CAPABILITY_MINOR, handle))?;
+            check("cuDevicePrimaryCtxRetain", (self.functions.context_retain)(&mut context, handle))?;
         }
-        Ok(Device {
-            context,
-            arch: format!("sm_{major}{minor}"),
-        })
+        Ok(Device { context, arch: format!("sm_{major}{minor}") })
     }
 
     /// A driver call's status as a result.
@@ -292,12 +264,7 @@ impl Driver {
 }
 
 fn private_table(functions: &Functions, path: &str) -> Result<&'static PrivateTable> {
-    let missing = || {
-        Error::new(
-            rc::DEVICE_FAILED,
-            format!("{path} is not the CPU device's driver: no private table"),
-        )
-    };
+    let missing = || Error::new(rc::DEVICE_FAILED, format!("{path} is not the CPU device's driver: no private table"));
     let export_table = functions.export_table.ok_or_else(missing)?;
     let mut table = core::ptr::null();
     // SAFETY: valid out-argument and a 16-byte identifier.

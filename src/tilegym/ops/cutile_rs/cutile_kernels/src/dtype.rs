@@ -14,16 +14,8 @@ pub const F4E2M1X2: i32 = 6;
 pub const F8E4M3FN: i32 = 7;
 
 /// Name in kernel generics and size in bytes, by code.
-const TYPES: [(&str, usize); 8] = [
-    ("f32", 4),
-    ("f16", 2),
-    ("bf16", 2),
-    ("i32", 4),
-    ("i64", 8),
-    ("f8e5m2", 1),
-    ("f4e2m1fnx2", 1),
-    ("f8e4m3fn", 1),
-];
+const TYPES: [(&str, usize); 8] =
+    [("f32", 4), ("f16", 2), ("bf16", 2), ("i32", 4), ("i64", 8), ("f8e5m2", 1), ("f4e2m1fnx2", 1), ("f8e4m3fn", 1)];
 
 /// The name of a code as kernels' generics spell it.
 pub fn dtype_str(code: i32) -> Option<&'static str> {
@@ -65,9 +57,7 @@ impl DTypes {
 
     /// The names in the set, for messages.
     fn list(self) -> String {
-        let names = (0..TYPES.len())
-            .filter(|code| self.contains(*code as i32))
-            .map(|code| TYPES[code].0);
+        let names = (0..TYPES.len()).filter(|code| self.contains(*code as i32)).map(|code| TYPES[code].0);
         names.collect::<Vec<_>>().join(", ")
     }
 

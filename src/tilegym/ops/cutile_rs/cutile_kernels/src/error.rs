@@ -19,10 +19,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
     pub fn new(code: i32, text: impl Into<String>) -> Self {
-        Self {
-            code,
-            text: text.into(),
-        }
+        Self { code, text: text.into() }
     }
 
     pub fn invalid(text: impl Into<String>) -> Self {
@@ -39,10 +36,7 @@ impl Error {
 
     /// The same failure told of a larger subject.
     pub fn of(self, subject: &str) -> Self {
-        Self {
-            text: format!("{subject}: {}", self.text),
-            ..self
-        }
+        Self { text: format!("{subject}: {}", self.text), ..self }
     }
 }
 
@@ -56,10 +50,9 @@ pub fn guard(body: impl FnOnce() -> Result<()>) -> i32 {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => rc::OK,
         Ok(Err(error)) => report(error),
-        Err(payload) => report(Error::new(
-            rc::PANICKED,
-            format!("panic in the kernel library: {}", text_of(&*payload)),
-        )),
+        Err(payload) => {
+            report(Error::new(rc::PANICKED, format!("panic in the kernel library: {}", text_of(&*payload))))
+        }
     }
 }
 
@@ -74,8 +67,7 @@ fn report(error: Error) -> i32 {
 /// The message of a panic's payload.
 pub fn text_of(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("no message")
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// Text of the calling thread's last failure, or an empty one. Valid until the thread's next call into the library.

@@ -14,10 +14,7 @@ use crate::{cold, driver, host, launch};
 pub unsafe extern "C" fn cutile_bind_driver(kind: i32, path: *const c_char) -> i32 {
     guard(|| {
         if path.is_null() {
-            return Err(Error::new(
-                rc::NULL_POINTER,
-                "cutile_bind_driver: argument path: wanted a path, got null",
-            ));
+            return Err(Error::new(rc::NULL_POINTER, "cutile_bind_driver: argument path: wanted a path, got null"));
         }
         // SAFETY: not null, and NUL-terminated by the caller's promise.
         driver::bind(kind, unsafe { CStr::from_ptr(path) })
@@ -47,11 +44,7 @@ pub extern "C" fn cutile_last_error() -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cutile_counters(out: *mut Counters) {
     let (compiles, compile_nanoseconds) = cold::compiles();
-    let counters = Counters {
-        launches: launch::launches(),
-        compiles,
-        compile_nanoseconds,
-    };
+    let counters = Counters { launches: launch::launches(), compiles, compile_nanoseconds };
     // SAFETY: by the caller's promise.
     if let Some(out) = unsafe { out.as_mut() } {
         *out = counters;

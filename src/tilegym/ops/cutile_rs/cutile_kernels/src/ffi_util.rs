@@ -36,10 +36,7 @@ pub unsafe fn borrow_tensor<E: DType, const R: i32>(
         ))
     };
     let small = |values: &[i64]| -> Option<Vec<i32>> {
-        values
-            .iter()
-            .map(|value| i32::try_from(*value).ok().filter(|value| *value >= 0))
-            .collect()
+        values.iter().map(|value| i32::try_from(*value).ok().filter(|value| *value >= 0)).collect()
     };
     let (Some(shape), Some(strides)) = (small(tensor.extents()), small(tensor.strides())) else {
         return Err(refuse());

@@ -11,6 +11,7 @@ static HOST: AtomicPtr<HostTable> = AtomicPtr::new(null_mut());
 
 #[derive(Clone, Copy)]
 pub enum Level {
+    Trace = 0,
     Debug = 1,
     Warning = 3,
 }
@@ -21,10 +22,7 @@ pub enum Level {
 /// `table` is null or points at a table whose `size` field tells its length; its functions stay callable.
 pub unsafe fn bind(table: *const HostTable) -> Result<()> {
     if table.is_null() {
-        return Err(Error::new(
-            rc::NULL_POINTER,
-            "cutile_bind_host: argument host: wanted a table, got null",
-        ));
+        return Err(Error::new(rc::NULL_POINTER, "cutile_bind_host: argument host: wanted a table, got null"));
     }
     // SAFETY: not null; the size field is the first one of every version.
     let size = unsafe { (*table).size };
@@ -32,11 +30,7 @@ pub unsafe fn bind(table: *const HostTable) -> Result<()> {
     // SAFETY: at most `size` bytes are read and at most the copy's own length is written; absent entries stay zero,
     // which is None.
     unsafe {
-        copy_nonoverlapping(
-            table.cast::<u8>(),
-            (&raw mut copy).cast::<u8>(),
-            size.min(size_of::<HostTable>()),
-        );
+        copy_nonoverlapping(table.cast::<u8>(), (&raw mut copy).cast::<u8>(), size.min(size_of::<HostTable>()));
     }
     // Binding happens once or twice a process; a replaced table may still be in use by another thread.
     HOST.store(Box::leak(Box::new(copy)), Ordering::Release);
@@ -73,8 +67,10 @@ pub fn store(key: &[u8], image: &[u8]) {
     }
 }
 
-pub fn log(level: Level, text: &str) {
+/// Logs a text, which is only made where there is a log.
+pub fn log(level: Level, text: impl FnOnce() -> String) {
     if let Some(log) = host().and_then(|host| host.log) {
+        let text = text();
         // SAFETY: pointer and length belong together.
         unsafe { log(level as i32, text.as_ptr().cast::<c_char>(), text.len()) };
     }

@@ -42,9 +42,7 @@ pub fn cache_key(kind: Kind, specialization: &Specialization) -> String {
 }
 
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The assembler: the host's setting, then the environment, then PATH.
@@ -57,11 +55,7 @@ fn assembler() -> PathBuf {
 fn assembler_version() -> String {
     static VERSION: OnceLock<String> = OnceLock::new();
     let ask = || {
-        let output = Command::new(assembler())
-            .arg("--version")
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
+        let output = Command::new(assembler()).arg("--version").stdin(Stdio::null()).output().ok()?;
         Some(String::from_utf8_lossy(&output.stdout).replace('\n', " "))
     };
     VERSION.get_or_init(|| ask().unwrap_or_default()).clone()
@@ -69,35 +63,19 @@ fn assembler_version() -> String {
 
 fn assemble(bytecode: &[u8], specialization: &Specialization) -> Result<Vec<u8>> {
     let assembler = assembler();
-    let fail = |reason: String| {
-        Error::launch(format!(
-            "kernel {}: {}: {reason}",
-            specialization.title(),
-            assembler.display()
-        ))
-    };
+    let fail =
+        |reason: String| Error::launch(format!("kernel {}: {}: {reason}", specialization.title(), assembler.display()));
     let folder = TempFolder::create().map_err(|error| fail(format!("cannot make a temporary folder: {error}")))?;
     let input = folder.path.join("kernel.tileirbc");
     let output = folder.path.join("kernel.cubin");
     std::fs::write(&input, bytecode).map_err(|error| fail(format!("cannot write {}: {error}", input.display())))?;
     let mut command = Command::new(&assembler);
-    command
-        .args(["--gpu-name", &specialization.arch, "--opt-level", "3", "-o"])
-        .arg(&output)
-        .arg(&input);
+    command.args(["--gpu-name", &specialization.arch, "--opt-level", "3", "-o"]).arg(&output).arg(&input);
     let run = command.stdin(Stdio::null()).output();
-    let run = run.map_err(|error| {
-        fail(format!(
-            "cannot start it: {error}; set CUTILE_TILEIRAS_PATH to a tileiras"
-        ))
-    })?;
+    let run = run.map_err(|error| fail(format!("cannot start it: {error}; set CUTILE_TILEIRAS_PATH to a tileiras")))?;
     if !run.status.success() {
         let kept = folder.keep();
-        return Err(fail(format!(
-            "{}; the bytecode is kept in {}",
-            account(&run),
-            kept.display()
-        )));
+        return Err(fail(format!("{}; the bytecode is kept in {}", account(&run), kept.display())));
     }
     std::fs::read(&output).map_err(|error| fail(format!("cannot read its output: {error}")))
 }
@@ -108,11 +86,7 @@ fn account(run: &Output) -> String {
     format!(
         "ended with {}: {}",
         run.status,
-        said.iter()
-            .filter(|text| !text.is_empty())
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
+        said.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join("\n")
     )
 }
 
@@ -126,11 +100,7 @@ impl TempFolder {
     fn create() -> std::io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         loop {
-            let name = format!(
-                "tilegym-{}-{}",
-                std::process::id(),
-                NUMBER.fetch_add(1, Ordering::Relaxed)
-            );
+            let name = format!("tilegym-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
             let path = std::env::temp_dir().join(name);
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self { path, kept: false }),

@@ -25,11 +25,7 @@ impl PartialEq for Key {
     /// Without branches and without a call: keys that share a slot are nearly always equal.
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
-        self.0
-            .iter()
-            .zip(&other.0)
-            .fold(0, |difference, (a, b)| difference | (a ^ b))
-            == 0
+        self.0.iter().zip(&other.0).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
     }
 }
 
@@ -63,12 +59,7 @@ impl KeyBuilder {
         let mut words = [0; KEY_WORDS];
         words[0] = core::ptr::from_ref(kernel) as u64;
         words[1] = u64::from(device as u32) | u64::from(options.packed()) << 32;
-        Self {
-            words,
-            word: 2,
-            used: 0,
-            overflow: false,
-        }
+        Self { words, word: 2, used: 0, overflow: false }
     }
 
     #[inline(always)]
@@ -104,10 +95,7 @@ impl KeyBuilder {
         self.push(tensor.rank() as u32 | class(tensor.address()) << 3, 3 + CLASS_BITS);
         for (extent, stride) in tensor.extents().iter().zip(tensor.strides()) {
             let unit = u32::from(*stride == 1);
-            self.push(
-                class(*extent as u64) | class(*stride as u64) << 3 | unit << 6,
-                1 + 2 * CLASS_BITS,
-            );
+            self.push(class(*extent as u64) | class(*stride as u64) << 3 | unit << 6, 1 + 2 * CLASS_BITS);
         }
     }
 

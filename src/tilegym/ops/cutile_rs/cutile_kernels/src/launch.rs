@@ -95,31 +95,19 @@ impl Call {
             self.check_args(&args.describe())?;
         }
         let Some(key) = key.finish() else {
-            return Err(self.invalid(format_args!(
-                "{} has more arguments than a launch key holds",
-                kernel.name()
-            )));
+            return Err(self.invalid(format_args!("{} has more arguments than a launch key holds", kernel.name())));
         };
         let entry = match table::find(&key) {
             Some(entry) => entry,
             None => {
                 let args = &args.describe();
-                cold::load(&Request {
-                    call: self,
-                    kernel,
-                    options,
-                    generics: &generics,
-                    args,
-                    key,
-                })?
+                cold::load(&Request { call: self, kernel, options, generics: &generics, args, key })?
             }
         };
         let context = CurrentContext::enter(entry.driver, entry.context)?;
         if entry.driver.private().is_some() {
             let mut ranges = Ranges::new();
-            let declared = args
-                .ranges(&mut ranges)
-                .and_then(|()| ranges.declare(entry.driver, self.op));
+            let declared = args.ranges(&mut ranges).and_then(|()| ranges.declare(entry.driver, self.op));
             declared.map_err(|error| error.of(self.name()))?;
         }
         let mut pointers = [const { MaybeUninit::uninit() }; MAX_VALUES];
@@ -188,13 +176,8 @@ impl Call {
         // The report begins with the op as well.
         let subject = format!("{}: ", self.name());
         let own = |report: &String| report.strip_prefix(&subject).unwrap_or(report).to_owned();
-        let reason = report
-            .as_ref()
-            .map_or_else(String::new, |report| format!(": {}", own(report)));
+        let reason = report.as_ref().map_or_else(String::new, |report| format!(": {}", own(report)));
         let status = driver.describe(status);
-        Error::new(
-            code,
-            format!("{subject}launch of {} failed with {status}{reason}", kernel.name()),
-        )
+        Error::new(code, format!("{subject}launch of {} failed with {status}{reason}", kernel.name()))
     }
 }

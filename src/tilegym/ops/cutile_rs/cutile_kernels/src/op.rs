@@ -118,11 +118,7 @@ macro_rules! c_type {
 macro_rules! checked {
     ($call:ident, tensor, $param:ident, $direction:expr, $rank:expr, $dtypes:expr) => {
         unsafe {
-            $call.tensor::<{ $rank }>(
-                const { $crate::abi::c_text(concat!(stringify!($param), "\0")) },
-                $param,
-                $dtypes,
-            )
+            $call.tensor::<{ $rank }>(const { $crate::abi::c_text(concat!(stringify!($param), "\0")) }, $param, $dtypes)
         }?
     };
     ($call:ident, $kind:ident, $param:ident) => {

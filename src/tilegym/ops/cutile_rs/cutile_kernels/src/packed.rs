@@ -14,15 +14,10 @@ impl<'a> PackedArgs<'a> {
     /// `arguments` is null or points at `count` arguments.
     pub unsafe fn new(op: &'static str, arguments: *const PackedArg, count: usize, wanted: usize) -> Result<Self> {
         if count != wanted {
-            return Err(Error::invalid(format!(
-                "{op}: wanted {wanted} packed arguments, got {count}"
-            )));
+            return Err(Error::invalid(format!("{op}: wanted {wanted} packed arguments, got {count}")));
         }
         if arguments.is_null() {
-            return Err(Error::new(
-                rc::NULL_POINTER,
-                format!("{op}: wanted packed arguments, got null"),
-            ));
+            return Err(Error::new(rc::NULL_POINTER, format!("{op}: wanted packed arguments, got null")));
         }
         // SAFETY: not null, and `count` arguments by the caller's promise.
         let rest = unsafe { core::slice::from_raw_parts(arguments, count) }.iter();
@@ -30,9 +25,7 @@ impl<'a> PackedArgs<'a> {
     }
 
     fn next(&mut self, name: &str) -> Result<&'a PackedArg> {
-        self.rest
-            .next()
-            .ok_or_else(|| Error::invalid(format!("{}: argument {name} is missing", self.op)))
+        self.rest.next().ok_or_else(|| Error::invalid(format!("{}: argument {name} is missing", self.op)))
     }
 
     pub fn tensor(&mut self, name: &str) -> Result<*const TensorDesc> {
@@ -47,12 +40,7 @@ impl<'a> PackedArgs<'a> {
 
     pub fn i32(&mut self, name: &str) -> Result<i32> {
         let value = self.i64(name)?;
-        let wide = |_| {
-            Error::invalid(format!(
-                "{}: argument {name}: wanted a 32-bit integer, got {value}",
-                self.op
-            ))
-        };
+        let wide = |_| Error::invalid(format!("{}: argument {name}: wanted a 32-bit integer, got {value}", self.op));
         i32::try_from(value).map_err(wide)
     }
 

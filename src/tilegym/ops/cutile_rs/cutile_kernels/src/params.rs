@@ -28,11 +28,7 @@ impl Params {
     pub fn new() -> Self {
         // The low bytes come first.
         const { assert!(cfg!(target_endian = "little")) };
-        Self {
-            slots: [const { MaybeUninit::uninit() }; MAX_VALUES],
-            count: 0,
-            suspect: false,
-        }
+        Self { slots: [const { MaybeUninit::uninit() }; MAX_VALUES], count: 0, suspect: false }
     }
 
     #[inline(always)]
@@ -78,10 +74,7 @@ pub struct Ranges {
 impl Ranges {
     #[inline(always)]
     pub fn new() -> Self {
-        Self {
-            rows: [const { MaybeUninit::uninit() }; MAX_ARGS],
-            count: 0,
-        }
+        Self { rows: [const { MaybeUninit::uninit() }; MAX_ARGS], count: 0 }
     }
 
     /// Adds a tensor's span, unless it is empty.
@@ -89,11 +82,7 @@ impl Ranges {
     pub fn push<const R: i32>(&mut self, tensor: &TensorArg<'_, R>) -> Result<()> {
         let (pointer, bytes) = tensor.span()?;
         if bytes > 0 {
-            self.rows[self.count].write(RangeRow {
-                pointer,
-                bytes,
-                name: tensor.c_name().as_ptr(),
-            });
+            self.rows[self.count].write(RangeRow { pointer, bytes, name: tensor.c_name().as_ptr() });
             self.count += 1;
         }
         Ok(())

@@ -16,21 +16,12 @@ impl Dims {
     /// which is right for any of them.
     pub fn dynamic_only(&self, hints: &[DivHint]) -> Vec<DivHint> {
         match self {
-            Dims::Known(dynamic) if dynamic.len() == hints.len() => hints
-                .iter()
-                .zip(dynamic)
-                .filter(|(_, dynamic)| **dynamic)
-                .map(|(hint, _)| *hint)
-                .collect(),
+            Dims::Known(dynamic) if dynamic.len() == hints.len() => {
+                hints.iter().zip(dynamic).filter(|(_, dynamic)| **dynamic).map(|(hint, _)| *hint).collect()
+            }
             _ => {
                 let least = hints.iter().map(|hint| hint.divisor).min().unwrap_or(1);
-                vec![
-                    DivHint {
-                        divisor: least,
-                        max: 16
-                    };
-                    hints.len()
-                ]
+                vec![DivHint { divisor: least, max: 16 }; hints.len()]
             }
         }
     }
@@ -41,10 +32,7 @@ pub fn tensor_dims(module: &Module, function: &str, parameter: &str) -> Dims {
     let items = module.ast().content.iter().flat_map(|(_, items)| items);
     let is_it = |item: &&ItemFn| item.sig.ident == function;
     let mut functions = items.filter_map(|item| if let Item::Fn(item) = item { Some(item) } else { None });
-    let dims = functions
-        .find(is_it)
-        .and_then(|item| parameter_type(item, parameter))
-        .and_then(dims_of);
+    let dims = functions.find(is_it).and_then(|item| parameter_type(item, parameter)).and_then(dims_of);
     dims.map_or(Dims::Unknown, Dims::Known)
 }
 

@@ -29,10 +29,7 @@ impl<'a, const R: i32> TensorArg<'a, R> {
     }
 
     pub(crate) fn any_rank(&self) -> TensorArg<'a, ANY_RANK> {
-        TensorArg {
-            desc: self.desc,
-            name: self.name,
-        }
+        TensorArg { desc: self.desc, name: self.name }
     }
 
     /// The address of element 0, for kernels that take a pointer.
@@ -61,11 +58,7 @@ impl<'a, const R: i32> TensorArg<'a, R> {
 
     #[inline(always)]
     pub fn rank(&self) -> usize {
-        if R == ANY_RANK {
-            (self.desc.ndim as usize).min(MAX_RANK)
-        } else {
-            R as usize
-        }
+        if R == ANY_RANK { (self.desc.ndim as usize).min(MAX_RANK) } else { R as usize }
     }
 
     #[inline(always)]

@@ -22,33 +22,20 @@ fn cpu_images_are_bytecode() {
     let (_one, _null) = driver(CPU);
     assert_eq!(softmax(16, -1), rc::OK, "{}", last_error());
     let (key, image) = host().stored().pop().unwrap();
-    assert!(
-        key.contains("format=bytecode") && key.contains("generics=f32,16") && key.contains("arch=sm_90"),
-        "{key}"
-    );
-    assert!(
-        cutile_ir::decode_bytecode(&image)
-            .unwrap()
-            .contains("@softmax_single_tile_kernel_entry")
-    );
+    assert!(key.contains("format=bytecode") && key.contains("generics=f32,16") && key.contains("arch=sm_90"), "{key}");
+    assert!(cutile_ir::decode_bytecode(&image).unwrap().contains("@softmax_single_tile_kernel_entry"));
 }
 
 #[test]
 fn cuda_images_are_made_for_the_devices_target() {
     let (_one, _null) = driver(CUDA);
     let log = folder().join("args");
-    host().set_tileiras(&write_script(
-        "log",
-        &format!("echo \"$@\" >> {}; {COPY}", log.display()),
-    ));
+    host().set_tileiras(&write_script("log", &format!("echo \"$@\" >> {}; {COPY}", log.display())));
     assert_eq!(softmax(32, 0), rc::OK, "{}", last_error());
     let args = std::fs::read_to_string(log).unwrap();
     assert!(args.contains("--gpu-name sm_90 --opt-level 3 -o "), "{args}");
     let input = args.split_whitespace().last().unwrap();
-    assert!(
-        !std::path::Path::new(input).parent().unwrap().exists(),
-        "the temporary folder is removed"
-    );
+    assert!(!std::path::Path::new(input).parent().unwrap().exists(), "the temporary folder is removed");
 }
 
 #[test]
@@ -58,14 +45,8 @@ fn a_failing_assembler_is_quoted_and_its_input_kept() {
     host().set_tileiras(&script);
     assert_eq!(softmax(64, 0), rc::LAUNCH_FAILED);
     let text = last_error();
-    let start = format!(
-        "softmax: kernel softmax_single_tile_kernel<f32, 64> for sm_90: {}: ",
-        script.display()
-    );
-    assert!(
-        text.starts_with(&start) && text.contains("exit status: 3: out of registers"),
-        "{text}"
-    );
+    let start = format!("softmax: kernel softmax_single_tile_kernel<f32, 64> for sm_90: {}: ", script.display());
+    assert!(text.starts_with(&start) && text.contains("exit status: 3: out of registers"), "{text}");
     let kept = text.split("the bytecode is kept in ").nth(1).expect("a folder");
     assert!(std::path::Path::new(kept).join("kernel.tileirbc").exists());
     std::fs::remove_dir_all(kept).unwrap();
@@ -76,11 +57,7 @@ fn a_missing_assembler_names_the_setting() {
     let (_one, _null) = driver(CUDA);
     host().set_tileiras(&folder().join("absent"));
     assert_eq!(softmax(128, 0), rc::LAUNCH_FAILED);
-    assert!(
-        last_error().contains("set CUTILE_TILEIRAS_PATH to a tileiras"),
-        "{}",
-        last_error()
-    );
+    assert!(last_error().contains("set CUTILE_TILEIRAS_PATH to a tileiras"), "{}", last_error());
 }
 
 #[test]
@@ -99,17 +76,8 @@ fn a_stale_cached_image_is_compiled_anew() {
     host().offer(b"an image");
     null.fail("cuModuleLoadData", 200);
     assert_eq!(softmax(512, -1), rc::LAUNCH_FAILED);
-    assert!(
-        last_error().contains("cuModuleLoadData failed with CUDA_ERROR_NULL (200)"),
-        "{}",
-        last_error()
-    );
-    assert!(
-        host()
-            .log()
-            .iter()
-            .any(|(level, text)| *level == 3 && text.contains("does not load, compiling anew"))
-    );
+    assert!(last_error().contains("cuModuleLoadData failed with CUDA_ERROR_NULL (200)"), "{}", last_error());
+    assert!(host().log().iter().any(|(level, text)| *level == 3 && text.contains("does not load, compiling anew")));
     null.fail("cuModuleLoadData", 0);
     assert_eq!(softmax(512, -1), rc::OK, "{}", last_error());
 }

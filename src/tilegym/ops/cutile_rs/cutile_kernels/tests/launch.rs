@@ -32,10 +32,7 @@ fn matmul(c: &TensorDesc, a: &TensorDesc, b: &TensorDesc, programs: i32, persist
 #[test]
 fn cached_launch_makes_two_driver_calls() {
     let (_one, null) = driver(CUDA);
-    host().set_tileiras(&write_script(
-        "copy",
-        r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#,
-    ));
+    host().set_tileiras(&write_script("copy", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
     let x = dense(BASE, F32, &[4, 64]);
     assert_eq!(softmax(&x, &x, 64, 0, 0), rc::OK, "{}", last_error());
     null.reset();
@@ -98,11 +95,7 @@ fn pointer_kernels_get_addresses_and_row_strides() {
 #[test]
 fn persistent_matmul_gets_its_sizes() {
     let (_one, null) = driver(CPU);
-    let (c, a, b) = (
-        dense(BASE, F32, &[33, 20]),
-        dense(BASE, F32, &[33, 8]),
-        dense(BASE, F32, &[8, 20]),
-    );
+    let (c, a, b) = (dense(BASE, F32, &[33, 20]), dense(BASE, F32, &[33, 8]), dense(BASE, F32, &[8, 20]));
     null.set_layout("piiiipiiiipiiiiiii");
     assert_eq!(matmul(&c, &a, &b, 4, 1), rc::OK, "{}", last_error());
     assert_eq!(null.values(18)[15..], [33, 20, 8]);
@@ -125,10 +118,7 @@ fn every_tensor_is_declared_to_the_cpu_device() {
     let out = strided(BASE, F16, &[5, 70], &[80, 1]);
     let inp = strided(BASE + 0x1000, F16, &[5, 140], &[144, 1]);
     assert_eq!(silu(&out, &inp, 128), rc::OK, "{}", last_error());
-    let spans = [
-        ("out".to_owned(), BASE, (4 * 80 + 70) * 2),
-        ("inp".to_owned(), BASE + 0x1000, (4 * 144 + 140) * 2),
-    ];
+    let spans = [("out".to_owned(), BASE, (4 * 80 + 70) * 2), ("inp".to_owned(), BASE + 0x1000, (4 * 144 + 140) * 2)];
     assert_eq!(null.ranges(), spans);
 }
 
@@ -138,10 +128,7 @@ fn a_negative_row_stride_spans_below_the_first_element() {
     let out = dense(BASE, F32, &[3, 8]);
     let inp = strided(BASE + 0x1000, F32, &[3, 16], &[-32, 1]);
     assert_eq!(silu(&out, &inp, 8), rc::OK, "{}", last_error());
-    assert_eq!(
-        null.ranges()[1],
-        ("inp".to_owned(), BASE + 0x1000 - 64 * 4, (64 + 16) * 4)
-    );
+    assert_eq!(null.ranges()[1], ("inp".to_owned(), BASE + 0x1000 - 64 * 4, (64 + 16) * 4));
 }
 
 #[test]
@@ -218,21 +205,13 @@ fn an_ordinal_beyond_the_devices_is_refused() {
     let (_one, _null) = driver(CUDA);
     let x = dense(BASE, F32, &[1, 8]);
     assert_eq!(softmax(&x, &x, 8, 2, 0), rc::DEVICE_FAILED);
-    assert!(
-        last_error().contains("wanted an ordinal below 2, got 2"),
-        "{}",
-        last_error()
-    );
+    assert!(last_error().contains("wanted an ordinal below 2, got 2"), "{}", last_error());
 }
 
 #[test]
 fn an_empty_inner_dimension_still_writes_zeros() {
     let (_one, null) = driver(CPU);
-    let (c, a, b) = (
-        dense(BASE, F16, &[16, 16]),
-        dense(0, F16, &[16, 0]),
-        dense(0, F16, &[0, 16]),
-    );
+    let (c, a, b) = (dense(BASE, F16, &[16, 16]), dense(0, F16, &[16, 0]), dense(0, F16, &[0, 16]));
     assert_eq!(matmul(&c, &a, &b, 1, 0), rc::OK, "{}", last_error());
     assert_eq!(null.count("cuLaunchKernel"), 1);
     assert_eq!(null.ranges().len(), 1);

@@ -44,41 +44,12 @@ fn structures_match_the_headers() {
     fields!(rust, PrivateTable, size set_launch_ranges configure set_cancelled last_report launch_totals);
     rust += &format!("Arg {}\n", size_of::<PackedArg>());
     rust += &format!("version {ABI_VERSION} rank {MAX_RANK}\n");
-    let codes = [
-        rc::OK,
-        rc::UNSUPPORTED_DTYPE,
-        rc::LAUNCH_FAILED,
-        rc::DEVICE_FAILED,
-        rc::NULL_POINTER,
-    ];
-    rust += &format!(
-        "codes {codes:?} {:?}\n",
-        [rc::INVALID_ARGUMENTS, rc::CANCELLED, rc::PANICKED]
-    );
-    let kinds = [
-        ParamKind::Tensor,
-        ParamKind::I32,
-        ParamKind::I64,
-        ParamKind::F32,
-        ParamKind::Device,
-    ];
-    rust += &format!(
-        "kinds {:?} {}\n",
-        kinds.map(|kind| kind as i32),
-        ParamKind::Stream as i32
-    );
-    rust += &format!(
-        "directions {:?}\n",
-        [Direction::In, Direction::Out, Direction::InOut].map(|it| it as i32)
-    );
-    let floats = [
-        dtype::F32,
-        dtype::F16,
-        dtype::BF16,
-        dtype::F8E5M2,
-        dtype::F4E2M1X2,
-        dtype::F8E4M3FN,
-    ];
+    let codes = [rc::OK, rc::UNSUPPORTED_DTYPE, rc::LAUNCH_FAILED, rc::DEVICE_FAILED, rc::NULL_POINTER];
+    rust += &format!("codes {codes:?} {:?}\n", [rc::INVALID_ARGUMENTS, rc::CANCELLED, rc::PANICKED]);
+    let kinds = [ParamKind::Tensor, ParamKind::I32, ParamKind::I64, ParamKind::F32, ParamKind::Device];
+    rust += &format!("kinds {:?} {}\n", kinds.map(|kind| kind as i32), ParamKind::Stream as i32);
+    rust += &format!("directions {:?}\n", [Direction::In, Direction::Out, Direction::InOut].map(|it| it as i32));
+    let floats = [dtype::F32, dtype::F16, dtype::BF16, dtype::F8E5M2, dtype::F4E2M1X2, dtype::F8E4M3FN];
     rust += &format!("dtypes {floats:?} {:?}\n", [dtype::I32, dtype::I64]);
     rust += &format!("table {:?}\n", PRIVATE_TABLE_ID);
     assert_eq!(rust, cpp_layout());

@@ -45,10 +45,7 @@ fn it_tells_the_abi() {
     assert_eq!(manifest.abi_version, ABI_VERSION);
     assert_eq!(manifest.tensor_desc_size as usize, size_of::<TensorDesc>());
     assert_eq!(manifest.max_rank, 5);
-    assert_eq!(
-        text(manifest.source_fingerprint),
-        option_env!("TILEGYM_SOURCE_FINGERPRINT").unwrap_or("")
-    );
+    assert_eq!(text(manifest.source_fingerprint), option_env!("TILEGYM_SOURCE_FINGERPRINT").unwrap_or(""));
 }
 
 #[test]
@@ -71,16 +68,7 @@ fn signatures_are_the_declared_ones() {
     assert_eq!(signature(op("softmax")), softmax);
     let silu_and_mul = [&["Out out", "In inp", "I32 block_size"][..], &tail, &ends].concat();
     assert_eq!(signature(op("silu_and_mul")), silu_and_mul);
-    let tiles = [
-        "Out c",
-        "In a",
-        "In b",
-        "I32 bm",
-        "I32 bn",
-        "I32 bk",
-        "I32 group_size_m=8",
-        "I32 num_programs",
-    ];
+    let tiles = ["Out c", "In a", "In b", "I32 bm", "I32 bn", "I32 bk", "I32 group_size_m=8", "I32 num_programs"];
     let matmul = [&tiles[..], &tail, &["I32 persistent=0"], &ends].concat();
     assert_eq!(signature(op("matmul")), matmul);
 }
@@ -88,21 +76,14 @@ fn signatures_are_the_declared_ones() {
 #[test]
 fn tensors_tell_rank_and_dtypes() {
     let x = &params(op("softmax"))[1];
-    assert_eq!(
-        (x.kind, x.direction, x.rank, x.dtypes),
-        (ParamKind::Tensor, Direction::In, 2, FLOATS)
-    );
+    assert_eq!((x.kind, x.direction, x.rank, x.dtypes), (ParamKind::Tensor, Direction::In, 2, FLOATS));
 }
 
 #[test]
 fn every_row_is_documented() {
     for op in ops() {
         let docs = params(op).iter().map(|param| param.doc).chain([op.doc]).map(text);
-        assert!(
-            docs.into_iter().all(|doc| doc.ends_with('.') && !doc.starts_with(' ')),
-            "{}",
-            text(op.name)
-        );
+        assert!(docs.into_iter().all(|doc| doc.ends_with('.') && !doc.starts_with(' ')), "{}", text(op.name));
     }
 }
 
@@ -112,8 +93,5 @@ fn entries_name_the_kernels() {
     // SAFETY: as above; a name is one pointer.
     let entries = unsafe { core::slice::from_raw_parts(op.entries.cast::<*const c_char>(), op.entry_count) };
     let names: Vec<_> = entries.iter().map(|entry| text(*entry)).collect();
-    assert_eq!(
-        names,
-        ["matmul_non_persistent_kernel", "matmul_static_persistent_kernel"]
-    );
+    assert_eq!(names, ["matmul_non_persistent_kernel", "matmul_static_persistent_kernel"]);
 }

@@ -24,26 +24,17 @@ fn softmax_with(
     occupancy: i32,
 ) -> (i32, String) {
     // SAFETY: null or live descriptors; nothing is launched.
-    (
-        unsafe { softmax::unpacked(out, x, block, num_cta, occupancy, -1, 0) },
-        last_error(),
-    )
+    (unsafe { softmax::unpacked(out, x, block, num_cta, occupancy, -1, 0) }, last_error())
 }
 
 fn silu(out: &TensorDesc, inp: &TensorDesc) -> (i32, String) {
     // SAFETY: as above.
-    (
-        unsafe { silu_and_mul::unpacked(out, inp, 64, -1, -1, -1, 0) },
-        last_error(),
-    )
+    (unsafe { silu_and_mul::unpacked(out, inp, 64, -1, -1, -1, 0) }, last_error())
 }
 
 fn matmul(c: &TensorDesc, a: &TensorDesc, b: &TensorDesc, programs: i32, persistent: i32) -> (i32, String) {
     // SAFETY: as above.
-    (
-        unsafe { matmul::unpacked(c, a, b, 16, 16, 16, 8, programs, -1, -1, persistent, -1, 0) },
-        last_error(),
-    )
+    (unsafe { matmul::unpacked(c, a, b, 16, 16, 16, 8, programs, -1, -1, persistent, -1, 0) }, last_error())
 }
 
 fn refused(code: i32, text: &str) -> (i32, String) {
@@ -53,10 +44,7 @@ fn refused(code: i32, text: &str) -> (i32, String) {
 #[test]
 fn null_descriptor() {
     let x = dense(BASE, F32, &[2, 8]);
-    assert_eq!(
-        softmax(&x, null()),
-        refused(rc::NULL_POINTER, "softmax: argument x: wanted a tensor, got null")
-    );
+    assert_eq!(softmax(&x, null()), refused(rc::NULL_POINTER, "softmax: argument x: wanted a tensor, got null"));
 }
 
 #[test]
@@ -137,10 +125,7 @@ fn tile_that_is_no_power_of_two() {
     let x = dense(BASE, F32, &[2, 8]);
     for block in [0, -1, 48, i32::MIN] {
         let text = format!("softmax: argument block_size: wanted a power of two, got {block}");
-        assert_eq!(
-            softmax_with(&x, &x, block, -1, -1),
-            refused(rc::INVALID_ARGUMENTS, &text)
-        );
+        assert_eq!(softmax_with(&x, &x, block, -1, -1), refused(rc::INVALID_ARGUMENTS, &text));
     }
 }
 
@@ -183,11 +168,7 @@ fn row_stride_of_more_than_32_bits() {
 
 #[test]
 fn inner_extents_that_differ() {
-    let (c, a, b) = (
-        dense(BASE, F32, &[4, 6]),
-        dense(BASE, F32, &[4, 5]),
-        dense(BASE, F32, &[7, 6]),
-    );
+    let (c, a, b) = (dense(BASE, F32, &[4, 6]), dense(BASE, F32, &[4, 5]), dense(BASE, F32, &[7, 6]));
     let text = "matmul: argument b: wanted shape [5, 6] (as many rows as a has columns), got [7, 6]";
     assert_eq!(matmul(&c, &a, &b, 1, 0), refused(rc::INVALID_ARGUMENTS, text));
 }
@@ -218,16 +199,10 @@ fn packed_arguments_of_another_count() {
     let none: [PackedArg; 0] = [];
     // SAFETY: no argument is read.
     let code = unsafe { softmax::packed(none.as_ptr(), 0) };
-    assert_eq!(
-        (code, last_error()),
-        refused(rc::INVALID_ARGUMENTS, "softmax: wanted 7 packed arguments, got 0")
-    );
+    assert_eq!((code, last_error()), refused(rc::INVALID_ARGUMENTS, "softmax: wanted 7 packed arguments, got 0"));
     // SAFETY: as above.
     let code = unsafe { softmax::packed(null(), 7) };
-    assert_eq!(
-        (code, last_error()),
-        refused(rc::NULL_POINTER, "softmax: wanted packed arguments, got null")
-    );
+    assert_eq!((code, last_error()), refused(rc::NULL_POINTER, "softmax: wanted packed arguments, got null"));
 }
 
 #[test]
@@ -258,10 +233,7 @@ fn bind(kind: i32, path: *const core::ffi::c_char) -> (i32, String) {
 fn a_driver_that_is_not_there() {
     let (code, text) = bind(0, c"/nowhere/libcuda.so.1".as_ptr());
     assert_eq!(code, rc::DEVICE_FAILED);
-    assert!(
-        text.starts_with("cutile_bind_driver: cannot load /nowhere/libcuda.so.1: "),
-        "{text}"
-    );
+    assert!(text.starts_with("cutile_bind_driver: cannot load /nowhere/libcuda.so.1: "), "{text}");
 }
 
 #[test]

@@ -26,11 +26,7 @@ pub fn folder() -> PathBuf {
 pub fn build_null_driver(name: &str) -> PathBuf {
     let library = folder().join(format!("{name}.so"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/null_driver.c");
-    let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-o"])
-        .arg(&library)
-        .arg(source)
-        .status();
+    let status = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
     assert!(status.expect("a C compiler is needed").success());
     library
 }
@@ -122,11 +118,7 @@ impl Null {
             let name = self.number(c"null_range_name", i) as *const c_char;
             // SAFETY: the null driver returns a NUL-terminated name.
             let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap().to_owned();
-            (
-                name,
-                self.number(c"null_range_pointer", i),
-                self.number(c"null_range_bytes", i),
-            )
+            (name, self.number(c"null_range_pointer", i), self.number(c"null_range_bytes", i))
         };
         (0..self.number(c"null_range_count", 0) as i32).map(range).collect()
     }
@@ -150,12 +142,7 @@ fn bind(kind: i32) -> &'static Null {
         let library = build_null_driver(&format!("null{kind}"));
         let path = CString::new(library.to_str().unwrap()).unwrap();
         // SAFETY: a NUL-terminated path of a driver.
-        assert_eq!(
-            unsafe { cutile_bind_driver(kind, path.as_ptr()) },
-            0,
-            "{}",
-            last_error()
-        );
+        assert_eq!(unsafe { cutile_bind_driver(kind, path.as_ptr()) }, 0, "{}", last_error());
         // SAFETY: as above; the library is open already.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
         assert!(!handle.is_null());
@@ -175,10 +162,7 @@ pub fn driver(kind: i32) -> (MutexGuard<'static, ()>, &'static Null) {
 
 pub fn last_error() -> String {
     // SAFETY: a NUL-terminated text, copied before the next call.
-    unsafe { CStr::from_ptr(cutile_last_error()) }
-        .to_str()
-        .unwrap()
-        .to_owned()
+    unsafe { CStr::from_ptr(cutile_last_error()) }.to_str().unwrap().to_owned()
 }
 
 pub fn counters() -> Counters {
@@ -201,10 +185,7 @@ pub struct Host {
 static HOST: Mutex<Option<Host>> = Mutex::new(None);
 
 fn with_host<T>(act: impl FnOnce(&mut Host) -> T) -> T {
-    act(HOST
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .get_or_insert_default())
+    act(HOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
 pub struct HostHandle;
@@ -248,10 +229,10 @@ impl HostHandle {
         with_host(|host| host.log.clone())
     }
 
-    /// Text of the module stored last, for images that are bytecode.
+    /// Tile IR of the kernel compiled last.
     pub fn last_ir(&self) -> String {
-        let (_, image) = self.stored().pop().expect("an image was compiled");
-        cutile_ir::decode_bytecode(&image).unwrap()
+        let ir = self.log().into_iter().filter(|(level, _)| *level == 0);
+        ir.map(|(_, text)| text).last().expect("a kernel was compiled")
     }
 }
 
@@ -269,16 +250,9 @@ unsafe extern "C" fn release(_image: *const u8) {}
 
 unsafe extern "C" fn store(key: *const u8, key_size: usize, image: *const u8, image_size: usize) {
     // SAFETY: the library passes pointers with their lengths.
-    let (key, image) = unsafe {
-        (
-            core::slice::from_raw_parts(key, key_size),
-            core::slice::from_raw_parts(image, image_size),
-        )
-    };
-    with_host(|host| {
-        host.stored
-            .push((String::from_utf8(key.to_vec()).unwrap(), image.to_vec()))
-    });
+    let (key, image) =
+        unsafe { (core::slice::from_raw_parts(key, key_size), core::slice::from_raw_parts(image, image_size)) };
+    with_host(|host| host.stored.push((String::from_utf8(key.to_vec()).unwrap(), image.to_vec())));
 }
 
 unsafe extern "C" fn log(level: i32, text: *const c_char, length: usize) {
@@ -290,24 +264,14 @@ unsafe extern "C" fn log(level: i32, text: *const c_char, length: usize) {
 unsafe extern "C" fn setting(name: *const c_char) -> *const c_char {
     // SAFETY: the library passes a NUL-terminated name.
     let name = unsafe { CStr::from_ptr(name) };
-    let path = if name == c"CUTILE_TILEIRAS_PATH" {
-        with_host(|host| host.tileiras.clone())
-    } else {
-        None
-    };
+    let path = if name == c"CUTILE_TILEIRAS_PATH" { with_host(|host| host.tileiras.clone()) } else { None };
     // Leaked: the text stays valid as the contract asks.
     path.map_or(core::ptr::null(), |path| path.into_raw().cast_const())
 }
 
 /// A descriptor with the strides given.
 pub fn strided(ptr: u64, dtype: i32, shape: &[i64], strides: &[i64]) -> TensorDesc {
-    let mut desc = TensorDesc {
-        ptr,
-        ndim: shape.len() as i32,
-        shape: [0; MAX_RANK],
-        strides: [0; MAX_RANK],
-        dtype,
-    };
+    let mut desc = TensorDesc { ptr, ndim: shape.len() as i32, shape: [0; MAX_RANK], strides: [0; MAX_RANK], dtype };
     desc.shape[..shape.len()].copy_from_slice(shape);
     desc.strides[..shape.len()].copy_from_slice(strides);
     desc
