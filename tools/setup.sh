@@ -8,6 +8,8 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV=${TILEGYM_VENV:-$ROOT/.venv}
 PYTHON=$VENV/bin/python
 LOGS=$VENV/logs
+# --no-compile: most of torch's files are never imported, and the others are compiled when they are.
+PIP=("$PYTHON" -m pip install --disable-pip-version-check --no-compile)
 cd "$ROOT"
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache # the package and the tests compile the same sources
@@ -138,13 +140,13 @@ print(*project["build-system"]["requires"], *project["project"]["dependencies"],
   local requirements
   mapfile -t requirements < <("$PYTHON" -c "$read")
   unless_unchanged packages "$("$PYTHON" --version) ${requirements[*]}" \
-    "$PYTHON" -m pip install --disable-pip-version-check "${requirements[@]}"
+    "${PIP[@]}" "${requirements[@]}"
 }
 
 # Builds the extensions and installs the project in editable form. Argument: an extra, as in [test].
 install_project() {
   unless_unchanged "project-${1//[][]/}" "$1 $(content_of pyproject.toml CMakeLists.txt cmake csrc) $(<"$VENV/stamps/packages")" \
-    "$PYTHON" -m pip install --disable-pip-version-check --no-build-isolation -e "./$1"
+    "${PIP[@]}" --no-build-isolation -e "./$1"
 }
 
 build_kernel_library() { "$VENV/bin/tilegym-rs" build; }
