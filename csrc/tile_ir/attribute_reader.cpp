@@ -1,7 +1,7 @@
 #include "tile_ir/attribute_reader.h"
 
-#include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -239,12 +239,11 @@ Result<Attribute> AttributeReader::read_array(ByteReader& reader, int depth) con
 Result<Attribute> AttributeReader::read_dictionary(ByteReader& reader, AttrKind kind, int depth) const {
   Attribute dictionary = of_kind(kind);
   TILEGYM_ASSIGN(const std::size_t count, reader.count(2, "length of dictionary attribute"));
+  std::set<std::string_view> keys;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t start = reader.offset();
     TILEGYM_ASSIGN(const std::string_view key, tables_.read_string(reader, "dictionary key"));
-    if (std::ranges::any_of(dictionary.children, [key](const Attribute& child) { return child.key == key; })) {
-      return malformed("dictionary key", "each key once", key, start);
-    }
+    if (!keys.insert(key).second) return malformed("dictionary key", "each key once", key, start);
     TILEGYM_ASSIGN(Attribute child, read_tagged(reader, depth + 1));
     child.key = key;
     dictionary.children.push_back(std::move(child));
