@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace tilegym::tile_ir {
 
@@ -62,6 +63,20 @@ constexpr OpSpec kOperations[] = {
 
 constexpr auto kCodeOf = [](const OpSpec& spec) { return static_cast<std::uint64_t>(spec.opcode); };
 
+/// The bits of the flags word are numbered by version first; the reader takes them in the order of the table.
+constexpr bool flags_are_in_version_order(const OpSpec& spec) {
+  std::uint8_t last = 0;
+  const auto follows = [&last](std::uint8_t since) { return std::exchange(last, since) <= since; };
+  for (const AttrSpec& attribute : spec.attributes) {
+    if (attribute.flagged() && !follows(attribute.since)) return false;
+  }
+  for (const GroupSpec& group : spec.operands) {
+    if (group.arity == Arity::maybe && !follows(group.since)) return false;
+  }
+  return true;
+}
+
+static_assert(std::ranges::all_of(columns::kOperations, flags_are_in_version_order));
 static_assert(std::ranges::is_sorted(columns::kOperations, std::ranges::less{}, kCodeOf), "find_op searches by halves");
 
 }  // namespace
