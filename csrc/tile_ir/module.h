@@ -17,16 +17,16 @@ namespace tilegym::tile_ir {
 using ValueId = std::uint32_t;
 
 enum class AttrKind : std::uint8_t {
-  integer,             // integers, enums, flags, bools, in `integer`; `type` is their element type inside arrays
-  floating,            // raw bits in `bits`; `type` is the element type
-  string,              // in `text`
-  type,                // in `type`
-  array,               // elements in `children`
-  i32_array,           // elements in `numbers`
-  dense,               // constant tile of type `type`; element_bits() reads it
-  div_by,              // numbers = {divisor, has_every, every, has_along, along}
-  same_elements,       // in `numbers`
-  dictionary,          // children carry `key`
+  integer,        // integers, enums, flags, bools, in `integer`; inside arrays and hints `type` is the element type
+  floating,       // raw bits in `bits`; `type` is the element type
+  string,         // in `text`
+  type,           // in `type`
+  array,          // elements in `children`
+  i32_array,      // elements in `numbers`
+  dense,          // constant tile of type `type`; element_bits() reads it
+  div_by,         // numbers = {divisor, has_every, every, has_along, along}
+  same_elements,  // in `numbers`
+  dictionary,     // children carry `key`
   optimization_hints,  // a dictionary: one dictionary child a target, whose key is the target ("sm_90")
   bounded,             // numbers = {has_lower, lower, has_upper, upper}
 };
@@ -55,13 +55,14 @@ struct NamedAttribute {
 
 struct Block;
 
-/// A list of blocks; Tile IR regions hold exactly one.
+/// A list of blocks. The reader sees to it that there is exactly one; only the else region of `if` may have none.
 struct Region {
   std::vector<Block> blocks;
 };
 
-/// One operation. Operands lie in one list; `segments` gives the length of each operand group in the order of the
-/// dialect's definition (an absent optional operand has length 0).
+/// One operation. Operands lie in one list; `segments` gives the length of each operand group in the order of
+/// opcodes.def (an absent optional operand has length 0). The reader checks codes, counts, indices and ranges; whether
+/// types fit the operation is for its consumers to check.
 struct Operation {
   Opcode opcode{};
   /// Offset of the operation's first byte in the bytecode, for reports.
@@ -94,7 +95,8 @@ struct Function {
   TypeId type = 0;
   bool is_entry = false;
   Block body;
-  /// Type of every value of the function, indexed by ValueId (arguments first).
+  /// Type of every value of the function, indexed by ValueId: parameters first, then block arguments and results as
+  /// they appear. Every value has one definition; those of a block are not used outside it.
   std::vector<TypeId> values;
   std::optional<Attribute> optimization_hints;
 };

@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+#include <utility>
+
 #include "tile_ir/goldens.h"
+#include "tile_ir/module_bytes.h"
 #include "tile_ir/reader.h"
 
 namespace tilegym::tile_ir {
@@ -9,6 +14,7 @@ namespace {
 
 using test::find_all;
 using test::histogram;
+using test::ModuleBytes;
 using test::read_golden;
 
 using Counts = std::map<std::string_view, int>;
@@ -74,6 +80,90 @@ TEST(ReadModule, GivesEveryValueOneDefinition) {
   // %19 = remi %loopIdx, %18, where %18 is the result of the if.
   EXPECT_EQ(remainder.group(0)[0], loop.body().arguments.at(0));
   EXPECT_EQ(remainder.group(1)[0], choice.results.at(0));
+}
+
+TEST(ReadModule, KeepsItsViewsWhenItMoves) {
+  Module module = read_golden("every_operation_13_3");
+  const Module moved = std::move(module);
+  const Operation& print = *find_all(moved.functions.at(0), Opcode::Print).at(0);
+  EXPECT_EQ(print.find(AttrName::str)->text, "%i of %i");
+}
+
+TEST(ReadModule, DoesNotNeedTheBytesAfterwards) {
+  std::vector<std::byte> bytes = test::golden("every_operation_13_3");
+  const Result<Module> module = read_module(bytes);
+  ASSERT_TRUE(module.ok());
+  std::ranges::fill(bytes, std::byte{0xee});
+  EXPECT_EQ(find_all(module->functions.at(0), Opcode::Assert).at(0)->find(AttrName::message)->text, "all of it");
+}
+
+TEST(ReadModule, ReadsWhoWroteIt) {
+  ModuleBytes bytes;
+  bytes.function(bytes.function_type({}), {0x5c, 0, 0});
+  bytes.section(7, {static_cast<std::uint8_t>(bytes.string("somebody 1.0"))});
+  const Result<Module> module = read_module(bytes.build());
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  EXPECT_EQ(module->producer, "somebody 1.0");
+}
+
+TEST(ReadModule, TakesHintsOfAnEntry) {
+  ModuleBytes bytes;
+  const auto target = static_cast<std::uint8_t>(bytes.string("sm_90"));
+  const auto key = static_cast<std::uint8_t>(bytes.string("occupancy"));
+  const auto i32 = static_cast<std::uint8_t>(bytes.element(3));
+  bytes.function(bytes.function_type({}), {0x5c, 0, 0}, {11, 1, target, 10, 1, key, 1, i32, 4});
+  const Result<Module> module = read_module(bytes.build());
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  EXPECT_EQ(module->functions.at(0).optimization_hints->children.at(0).children.at(0).integer, 4u);
+}
+
+TEST(ReadModule, ReadsSeveralFunctions) {
+  ModuleBytes bytes;
+  const std::uint32_t type = bytes.function_type({});
+  bytes.function(type, {0x5c, 0, 0});
+  bytes.function(type, {0x44, static_cast<std::uint8_t>(bytes.type({17})), 0x5c, 0, 0});
+  const Result<Module> module = read_module(bytes.build());
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  ASSERT_EQ(module->functions.size(), 2u);
+  EXPECT_EQ(module->functions[0].values.size(), 0u);
+  EXPECT_EQ(module->functions[1].values.size(), 1u);
+}
+
+TEST(Operation, RecordsWhereItLies) {
+  const std::vector<std::byte> bytes = test::golden("cutile_silu_and_mul_f16");
+  const Module module = read_golden("cutile_silu_and_mul_f16");
+  for (const Operation& operation : module.functions.at(0).body.operations) {
+    EXPECT_EQ(std::to_integer<int>(bytes.at(operation.byte_offset)), static_cast<int>(operation.opcode));
+  }
+}
+
+TEST(Operation, FallsBackWhereAnAttributeIsAbsent) {
+  Operation operation;
+  EXPECT_EQ(operation.find(AttrName::overflow), nullptr);
+  EXPECT_EQ(operation.integer(AttrName::overflow, 3), 3u);
+  EXPECT_FALSE(operation.flag(AttrName::flush_to_zero));
+}
+
+TEST(Module, FindsFunctionsByName) {
+  const Module module = read_golden("every_operation_13_1");
+  EXPECT_EQ(module.find("every_operation"), &module.functions[0]);
+  EXPECT_EQ(module.find("another"), nullptr);
+}
+
+TEST(IsBytecode, LooksAtTheMagicNumberOnly) {
+  std::vector<std::byte> bytes = test::golden("cutile_silu_and_mul_f16");
+  EXPECT_TRUE(is_bytecode(bytes));
+  EXPECT_TRUE(is_bytecode(std::span(bytes).first(8)));
+  EXPECT_FALSE(is_bytecode(std::span(bytes).first(7)));
+  bytes[0] = std::byte{0};
+  EXPECT_FALSE(is_bytecode(bytes));
+}
+
+TEST(BytecodeSize, RefusesWhatIsNoBytecode) {
+  const std::vector<std::byte> bytes(16);
+  const Result<std::size_t> found = bytecode_size(bytes.data());
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().message, "tile_ir: magic number: wanted 7f 'TileIR' 00, got other bytes at byte 0");
 }
 
 TEST(BytecodeSize, CountsUpToTheEndMarker) {
