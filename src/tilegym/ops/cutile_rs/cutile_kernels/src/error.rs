@@ -86,3 +86,39 @@ pub unsafe fn lossy(text: *const c_char) -> String {
     // SAFETY: not null, and NUL-terminated by the caller's promise.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last() -> String {
+        // SAFETY: a NUL-terminated text, copied at once.
+        unsafe { lossy(last_error()) }
+    }
+
+    #[test]
+    fn success_keeps_the_last_text() {
+        guard(|| Err(Error::invalid("first")));
+        assert_eq!(guard(|| Ok(())), rc::OK);
+        assert_eq!(last(), "first");
+    }
+
+    #[test]
+    fn a_panic_is_a_code_and_a_text() {
+        assert_eq!(guard(|| panic!("number {}", 7)), rc::PANICKED);
+        assert_eq!(last(), "panic in the kernel library: number 7");
+    }
+
+    #[test]
+    fn a_text_with_a_nul_is_kept_whole() {
+        guard(|| Err(Error::invalid("a\0b")));
+        assert_eq!(last(), "a b");
+    }
+
+    #[test]
+    fn texts_belong_to_their_thread() {
+        guard(|| Err(Error::invalid("ours")));
+        std::thread::spawn(|| guard(|| Err(Error::invalid("theirs")))).join().unwrap();
+        assert_eq!(last(), "ours");
+    }
+}

@@ -105,3 +105,95 @@ impl KeyBuilder {
         (!self.overflow).then_some(Key(self.words))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::TensorDesc;
+
+    fn kernel() -> &'static Kernel {
+        static KERNEL: Kernel =
+            Kernel { module: "m", function: c"f", symbol: c"f_entry", ast: || unreachable!(), source: "" };
+        &KERNEL
+    }
+
+    fn builder() -> KeyBuilder {
+        KeyBuilder::new(kernel(), 0, Options::default())
+    }
+
+    fn tensor_key(ptr: u64, shape: [i64; 2], strides: [i64; 2]) -> Key {
+        let mut desc = TensorDesc { ptr, ndim: 2, shape: [0; MAX_RANK], strides: [0; MAX_RANK], dtype: 0 };
+        desc.shape[..2].copy_from_slice(&shape);
+        desc.strides[..2].copy_from_slice(&strides);
+        let mut key = builder();
+        key.tensor(&TensorArg::<2>::new(&desc, c"x"));
+        key.finish().unwrap()
+    }
+
+    #[test]
+    fn classes_are_powers_of_two_up_to_sixteen() {
+        let classes = [1, 2, 3, 4, 8, 16, 24, 32, 48].map(class);
+        assert_eq!(classes, [0, 1, 0, 2, 3, 4, 3, 4, 4]);
+    }
+
+    #[test]
+    fn zero_is_divisible_by_everything() {
+        assert_eq!(class(0), 4);
+    }
+
+    #[test]
+    fn an_odd_multiple_of_two_gigabytes_is_aligned() {
+        assert_eq!(class(0x8000_0000), 4);
+        assert_eq!(class(-2i32 as u64), 1);
+    }
+
+    #[test]
+    fn values_of_one_class_give_one_key() {
+        assert_eq!(tensor_key(0x100, [16, 48], [48, 1]), tensor_key(0x8000_0000, [0, 160], [64, 1]));
+    }
+
+    #[test]
+    fn every_part_of_a_tensor_tells_keys_apart() {
+        let key = tensor_key(0x100, [16, 48], [48, 1]);
+        let others = [
+            tensor_key(0x108, [16, 48], [48, 1]),
+            tensor_key(0x100, [17, 48], [48, 1]),
+            tensor_key(0x100, [16, 49], [48, 1]),
+            tensor_key(0x100, [16, 48], [49, 1]),
+            tensor_key(0x100, [16, 48], [48, 2]),
+            tensor_key(0x100, [16, 48], [48, 3]),
+            tensor_key(0x100, [16, 48], [1, 48]),
+        ];
+        assert!(others.iter().all(|other| *other != key));
+    }
+
+    #[test]
+    fn device_options_and_generics_tell_keys_apart() {
+        let options = |num_cta_in_cga, occupancy| Options { num_cta_in_cga, occupancy };
+        let key = |device, options, generic| {
+            let mut key = KeyBuilder::new(kernel(), device, options);
+            key.generic(Generic::Int(generic));
+            key.finish().unwrap()
+        };
+        let keys = [
+            key(0, options(0, 0), 64),
+            key(-1, options(0, 0), 64),
+            key(0, options(2, 0), 64),
+            key(0, options(0, 2), 64),
+            key(0, options(0, 0), 128),
+        ];
+        for (i, one) in keys.iter().enumerate() {
+            assert!(keys[i + 1..].iter().all(|other| other != one), "{i}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let mut key = builder();
+        (0..20).for_each(|i| key.generic(Generic::Int(i)));
+        assert!(key.finish().is_some());
+        let mut key = builder();
+        (0..21).for_each(|i| key.generic(Generic::Int(i)));
+        assert!(key.finish().is_none());
+    }
+}

@@ -124,3 +124,49 @@ impl<'a, const R: i32> TensorArg<'a, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::{F16, F32};
+
+    fn span(ptr: u64, dtype: i32, shape: &[i64], strides: &[i64]) -> Result<(u64, u64)> {
+        let mut desc =
+            TensorDesc { ptr, ndim: shape.len() as i32, shape: [0; MAX_RANK], strides: [0; MAX_RANK], dtype };
+        desc.shape[..shape.len()].copy_from_slice(shape);
+        desc.strides[..strides.len()].copy_from_slice(strides);
+        TensorArg::<ANY_RANK>::new(&desc, c"x").span()
+    }
+
+    #[test]
+    fn a_padded_matrix_ends_with_its_last_element() {
+        assert_eq!(span(0x1000, F32, &[3, 5], &[8, 1]).unwrap(), (0x1000, (2 * 8 + 5) * 4));
+    }
+
+    #[test]
+    fn a_scalar_spans_one_element() {
+        assert_eq!(span(0x1000, F16, &[], &[]).unwrap(), (0x1000, 2));
+    }
+
+    #[test]
+    fn a_broadcast_spans_one_element() {
+        assert_eq!(span(0x1000, F16, &[4, 4], &[0, 0]).unwrap(), (0x1000, 2));
+    }
+
+    #[test]
+    fn negative_strides_begin_below_the_address() {
+        assert_eq!(span(0x1000, F32, &[4, 2], &[-2, 1]).unwrap(), (0x1000 - 24, 32));
+    }
+
+    #[test]
+    fn an_empty_tensor_spans_nothing() {
+        assert_eq!(span(0, F32, &[0, 1 << 62], &[1 << 62, 1]).unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn a_span_beyond_the_address_space_is_refused() {
+        let error = span(0x1000, F32, &[1 << 62, 2], &[1 << 62, 1]).unwrap_err();
+        assert!(error.text.contains("argument x: wanted a view within the address space"), "{}", error.text);
+        assert!(span(0x10, F32, &[2, 16], &[-64, 1]).is_err());
+    }
+}

@@ -232,7 +232,7 @@ impl HostHandle {
     /// Tile IR of the kernel compiled last.
     pub fn last_ir(&self) -> String {
         let ir = self.log().into_iter().filter(|(level, _)| *level == 0);
-        ir.map(|(_, text)| text).last().expect("a kernel was compiled")
+        ir.map(|(_, text)| text).next_back().expect("a kernel was compiled")
     }
 }
 
