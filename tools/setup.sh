@@ -146,7 +146,7 @@ print(*project["build-system"]["requires"], *project["project"]["dependencies"],
 # Builds the extensions and installs the project in editable form. Argument: an extra, as in [test].
 install_project() {
   unless_unchanged "project-${1//[][]/}" "$1 $(content_of pyproject.toml CMakeLists.txt cmake csrc) $(<"$VENV/stamps/packages")" \
-    "${PIP[@]}" --no-build-isolation -e "./$1"
+    "${PIP[@]}" -v --no-build-isolation -e "./$1"
 }
 
 build_kernel_library() { "$VENV/bin/tilegym-rs" build; }
