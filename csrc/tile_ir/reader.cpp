@@ -44,6 +44,13 @@ Result<std::string> read_symbol(ByteReader& reader, const Tables& tables, const 
   return std::string(symbol);
 }
 
+Result<Attribute> read_hints(ByteReader& section, const Tables& tables) {
+  const std::size_t start = section.offset();
+  TILEGYM_ASSIGN(Attribute hints, AttributeReader(tables).read_tagged(section));
+  if (hints.kind == AttrKind::optimization_hints) return hints;
+  return malformed("hints of function", "optimization hints", std::string_view("another attribute"), start);
+}
+
 Result<Function> read_function(ByteReader& section, const Tables& tables) {
   Function function;
   TILEGYM_ASSIGN(function.name, read_symbol(section, tables, "function name"));
@@ -57,7 +64,7 @@ Result<Function> read_function(ByteReader& section, const Tables& tables) {
   function.is_entry = (flags & kEntryFlag) != 0;
   TILEGYM_TRY(section.varint("location of function"));
   if (function.is_entry && (flags & kHintsFlag) != 0) {
-    TILEGYM_ASSIGN(function.optimization_hints, AttributeReader(tables).read_tagged(section));
+    TILEGYM_ASSIGN(function.optimization_hints, read_hints(section, tables));
   }
   TILEGYM_ASSIGN(const std::size_t length, section.count(1, "length of function body"));
   const std::size_t start = section.offset();

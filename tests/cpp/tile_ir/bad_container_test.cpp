@@ -75,6 +75,12 @@ TEST(BadSections, AlignmentThatIsNoPowerOfTwo) {
             "tile_ir: section alignment: wanted a power of two up to 4096, got 6 at byte 14");
 }
 
+TEST(BadSections, AlignedEnd) {
+  std::vector<std::byte> bytes = small_module().build();
+  EXPECT_EQ(refusal(with_byte(bytes, bytes.size() - 1, 0x80)),
+            "tile_ir: end section: wanted no alignment flag, got one at byte 58");
+}
+
 TEST(BadSections, TheSameTwice) {
   ModuleBytes module = small_module();
   module.section(1, {0});
@@ -185,6 +191,16 @@ TEST(BadTypes, ViewOfAnotherRankThanItsTensor) {
             "tile_ir: rank of view type: wanted 1 like its tensor, at least 1, got 2 at byte 69");
 }
 
+TEST(BadTypes, FewerStridesThanExtents) {
+  EXPECT_EQ(type_refusal({14, 1, 1, 8, 0, 0, 0, 0, 0, 0, 0, 0}),
+            "tile_ir: rank of tensor view strides: wanted 1, got 0 at byte 40");
+}
+
+TEST(BadTypes, EmptyTensorExtent) {
+  EXPECT_EQ(type_refusal({14, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+            "tile_ir: tensor view shape: wanted positive numbers, got 0 at byte 40");
+}
+
 TEST(BadTypes, SparseDimensionOutsideTheTile) {
   EXPECT_EQ(view_refusal({20, 0, 1, 4, 0, 0, 0, 1, 1}),
             "tile_ir: sparse dimension: wanted an index below 1, got 1 at byte 77");
@@ -193,6 +209,14 @@ TEST(BadTypes, SparseDimensionOutsideTheTile) {
 TEST(BadTypes, NegativeStride) {
   EXPECT_EQ(view_refusal({21, 0, 1, 4, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 1, 1, 0, 0, 0, 0}),
             "tile_ir: traversal strides: wanted positive numbers, got -1 at byte 69");
+}
+
+TEST(BadGlobals, UnknownVisibility) {
+  ModuleBytes module = small_module();
+  const auto tile = static_cast<std::uint8_t>(module.tile(module.element(3), {}));
+  const auto value = static_cast<std::uint8_t>(module.constant({7, 0, 0, 0}));
+  module.global({0, tile, value, 0, 2, 0});
+  EXPECT_EQ(refusal(module.build()), "tile_ir: visibility of global: wanted at most 1, got 2 at byte 19");
 }
 
 TEST(BadGlobals, TypeThatIsNoTile) {

@@ -132,6 +132,16 @@ TEST(BadAttribute, FlagsOfBounds) {
   EXPECT_EQ(refusal({0x06, 1, 12, 4, 0}), "tile_ir: bounds of bounded: wanted flags 0 to 3, got 4 at byte 3");
 }
 
+TEST(BadAttribute, FlagsOfDivisibility) {
+  EXPECT_EQ(refusal({0x06, 1, 8, 16, 4, 0}),
+            "tile_ir: every and along of div_by: wanted flags 0 to 3, got 4 at byte 4");
+}
+
+TEST(BadAttribute, IntegerThatNeedsMoreBits) {
+  EXPECT_EQ(refusal({0x06, 1, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x10, 0}),
+            "tile_ir: integer attribute: wanted at most 4294967295, got 4294967296 at byte 4");
+}
+
 TEST(BadAttribute, IntegerOfAnotherType) {
   EXPECT_EQ(refusal({0x06, 1, 1, 1, 0}),
             "tile_ir: type of integer attribute: wanted an integer type, got another type at byte 3");
@@ -160,6 +170,51 @@ TEST(BadFunction, TypeThatIsNoFunction) {
   const Result<Module> read = read_module(module.build());
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().message, "tile_ir: function type: wanted a function type, got another type at byte 18");
+}
+
+/// The refusal of a kernel that assumes a predicate which is a 4-bit float of these bits.
+std::string float_refusal(std::uint8_t bits) {
+  test::ModuleBytes module;
+  module.element(19);
+  const auto tile = static_cast<std::uint8_t>(module.tile(module.element(3), {}));
+  module.function(module.function_type({tile}), {0x06, tile, 2, 0, bits, 0, 0x5c, 0, 0});
+  const Result<Module> read = read_module(module.build());
+  return read.ok() ? "accepted" : read.error().message;
+}
+
+TEST(BadAttribute, FloatThatNeedsMoreBits) {
+  EXPECT_EQ(float_refusal(0x0f), "accepted");
+  EXPECT_EQ(float_refusal(0x10), "tile_ir: float attribute: wanted 4 bits, got 16 at byte 25");
+}
+
+TEST(BadFunction, HintsOfAnotherKind) {
+  test::ModuleBytes module;
+  module.function(module.function_type({}), {0x5c, 0, 0}, {3, 1});
+  const Result<Module> read = read_module(module.build());
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message,
+            "tile_ir: hints of function: wanted optimization hints, got another attribute at byte 21");
+}
+
+TEST(BadFunction, UnknownFlag) {
+  test::ModuleBytes module;
+  module.function(module.function_type({}), {0x5c, 0, 0});
+  std::vector<std::byte> bytes = module.build();
+  bytes.at(19) = std::byte{8};
+  const Result<Module> read = read_module(bytes);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, "tile_ir: function flags: wanted 0 to 7, got 8 at byte 19");
+}
+
+TEST(BadFunction, EmptyName) {
+  test::ModuleBytes module;
+  module.string("");
+  module.function(module.function_type({}), {0x5c, 0, 0});
+  std::vector<std::byte> bytes = module.build();
+  bytes.at(17) = std::byte{0};
+  const Result<Module> read = read_module(bytes);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, "tile_ir: function name: wanted a name, got an empty one at byte 17");
 }
 
 TEST(BadFunction, EmptyBody) {
