@@ -1,0 +1,137 @@
+#include "cpu_driver/engine/access.h"
+
+#include <algorithm>
+
+namespace tilegym::cpu {
+namespace {
+
+using tile_ir::Predicate;
+
+std::int64_t wrapped(std::int64_t value, std::uint64_t wrap) {
+  return wrap == 0 ? value : static_cast<std::int64_t>(static_cast<std::uint64_t>(value) & wrap);
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
+}
+
+bool holds(std::int64_t value, Predicate predicate, std::int64_t limit) {
+  switch (predicate) {
+    case Predicate::equal:
+      return value == limit;
+    case Predicate::not_equal:
+      return value != limit;
+    case Predicate::less:
+      return value < limit;
+    case Predicate::less_equal:
+      return value <= limit;
+    case Predicate::greater:
+      return value > limit;
+    case Predicate::greater_equal:
+      return value >= limit;
+  }
+  return false;
+}
+
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// Lanes i with `start + stride * i predicate limit`, stride > 0, before clipping to the row.
+Range rising_range(std::int64_t start, std::int64_t stride, Predicate predicate, std::int64_t limit) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  const std::int64_t last_below_or_at = floor_div(limit - start, stride);
+  const std::int64_t last_below = floor_div(limit - start - 1, stride);
+  switch (predicate) {
+    case Predicate::less:
+      return {0, last_below + 1};
+    case Predicate::less_equal:
+      return {0, last_below_or_at + 1};
+    case Predicate::greater:
+      return {last_below_or_at + 1, kFar};
+    case Predicate::greater_equal:
+      return {last_below + 1, kFar};
+    case Predicate::equal:
+      return {last_below + 1, last_below_or_at + 1};
+    case Predicate::not_equal:
+      break;  // lowering keeps it off varying indices
+  }
+  return {0, 0};
+}
+
+Predicate mirrored(Predicate predicate) {
+  switch (predicate) {
+    case Predicate::less:
+      return Predicate::greater;
+    case Predicate::less_equal:
+      return Predicate::greater_equal;
+    case Predicate::greater:
+      return Predicate::less;
+    case Predicate::greater_equal:
+      return Predicate::less_equal;
+    default:
+      return predicate;
+  }
+}
+
+void clip(const Bound& bound, std::span<const std::int64_t> outer, const Frame& frame, RowAccess& row) {
+  const std::int64_t start = wrapped(evaluate(bound.index, outer, frame), bound.wrap);
+  const std::int64_t limit = wrapped(frame.slot(bound.limit), bound.wrap);
+  const std::int64_t stride = frame.slot(bound.index.strides.back());
+  if (stride == 0) {
+    if (!holds(start, bound.predicate, limit)) row.end = row.begin;
+    return;
+  }
+  const Range range = stride > 0 ? rising_range(start, stride, bound.predicate, limit)
+                                 : rising_range(-start, -stride, mirrored(bound.predicate), -limit);
+  row.begin = std::max(row.begin, range.begin);
+  row.end = std::max(row.begin, std::min(row.end, range.end));
+}
+
+/// The whole span at once; where it leaves the allowed ranges, element by element (strides may skip gaps).
+bool row_allowed(const RowAccess& row, std::size_t bytes, const OpPlace& place, Frame& frame) {
+  if (frame.memory == nullptr || row.begin >= row.end) return true;
+  const std::uintptr_t first = row.address + static_cast<std::uintptr_t>(row.begin * row.stride);
+  const std::uintptr_t last = row.address + static_cast<std::uintptr_t>((row.end - 1) * row.stride);
+  if (frame.memory->contains(std::min(first, last), std::max(first, last) + bytes)) return true;
+  for (std::int64_t i = row.begin; i < row.end; ++i) {
+    if (!frame.allowed(row.address + static_cast<std::uintptr_t>(i * row.stride), bytes, place)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index, const Frame& frame) {
+  std::int64_t value = frame.slot(linear.base);
+  for (std::size_t d = 0; d < index.size(); ++d) value += frame.slot(linear.strides[d]) * index[d];
+  return value;
+}
+
+bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, Frame& frame,
+               RowAccess& row) {
+  row.address = static_cast<std::uintptr_t>(evaluate(access.address, outer, frame));
+  row.stride = frame.slot(access.address.strides.back());
+  row.begin = 0;
+  row.end = lanes;
+  for (const Bound& bound : access.bounds) clip(bound, outer, frame, row);
+  return row_allowed(row, tile_ir::byte_size(access.element), access.place, frame);
+}
+
+bool fully_in_bounds(const Access& access, std::span<const std::int64_t> extents, const Frame& frame) {
+  return std::ranges::all_of(access.bounds, [&](const Bound& bound) {
+    std::int64_t low = frame.slot(bound.index.base);
+    std::int64_t high = low;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      const std::int64_t reach = frame.slot(bound.index.strides[d]) * (extents[d] - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    // A bound that compares wrapped values, or for (in)equality, is left to the row by row form.
+    const bool ordered = bound.predicate != Predicate::equal && bound.predicate != Predicate::not_equal;
+    const std::int64_t limit = frame.slot(bound.limit);
+    return bound.wrap == 0 && ordered && holds(low, bound.predicate, limit) && holds(high, bound.predicate, limit);
+  });
+}
+
+}  // namespace tilegym::cpu

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+#include "cpu_driver/engine/frame.h"
+#include "cpu_driver/engine/plan.h"
+
+namespace tilegym::cpu {
+
+/// Value of a linear form at `index` (one entry per stride, trailing strides without an entry count as index 0).
+[[nodiscard]] std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index, const Frame& frame);
+
+/// Address, stride and range in bounds of the row at the outer indices `outer`; `lanes` is the inner extent. False
+/// where the range holds an address that must not be accessed; the frame then has the fault.
+[[nodiscard]] bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes,
+                             Frame& frame, RowAccess& row);
+
+/// Whether all indices below `extents` satisfy every bound.
+[[nodiscard]] bool fully_in_bounds(const Access& access, std::span<const std::int64_t> extents, const Frame& frame);
+
+}  // namespace tilegym::cpu

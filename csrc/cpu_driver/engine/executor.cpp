@@ -1,0 +1,89 @@
+#include "cpu_driver/engine/executor.h"
+
+#include <algorithm>
+
+#include "cpu_driver/engine/inspect.h"
+#include "cpu_driver/engine/region_run.h"
+#include "cpu_driver/engine/scalar_ops.h"
+#include "cpu_driver/engine/tile_copy.h"
+
+namespace tilegym::cpu {
+namespace {
+
+Jump jump_of(bool ok) {
+  return ok ? Jump::none : Jump::fault;
+}
+
+class StepRun {
+ public:
+  explicit StepRun(Frame& frame) : frame_(frame) {}
+
+  Jump operator()(const ScalarStep& step) {
+    std::int64_t* slots = frame_.slots.data();
+    for (const ScalarInstr& instr : step.instrs) {
+      slots[instr.dst] = instr.fn(slots[instr.a], slots[instr.b], slots[instr.c]);
+    }
+    return Jump::none;
+  }
+  Jump operator()(const RegionStep& step) { return jump_of(run_region(step.region, frame_)); }
+  Jump operator()(const CopyStep& step) { return jump_of(run_copy(step, frame_)); }
+  Jump operator()(const MmaStep& step) { return jump_of(run_mma(step, frame_)); }
+  Jump operator()(const ForStep& step);
+  Jump operator()(const LoopStep& step);
+  Jump operator()(const IfStep& step) {
+    return run_steps(frame_.slot(step.condition) != 0 ? *step.then_body : *step.else_body, frame_);
+  }
+  Jump operator()(const JumpStep& step) { return step.jump; }
+  Jump operator()(const AssertStep& step) { return jump_of(check_assertion(step, frame_)); }
+  Jump operator()(const PrintStep& step) {
+    print(step, frame_);
+    return Jump::none;
+  }
+
+ private:
+  Frame& frame_;
+};
+
+/// What a loop does when its body ended with `jump`: goes on, or leaves with the jump for the steps around it.
+bool leaves_loop(Jump& jump) {
+  if (jump == Jump::none || jump == Jump::continue_) return false;
+  if (jump == Jump::break_) jump = Jump::none;
+  return true;
+}
+
+Jump StepRun::operator()(const ForStep& step) {
+  const auto sign = step.unsigned_compare ? tile_ir::Signedness::unsigned_ : tile_ir::Signedness::signed_;
+  const ScalarFn less = find_scalar(
+      {.op = StripOp::compare, .lane = step.lane, .signedness = sign, .predicate = tile_ir::Predicate::less});
+  const std::int64_t upper = frame_.slot(step.upper);
+  const std::int64_t stride = frame_.slot(step.step);
+  // A step that is not positive would never end; the dialect rules it out.
+  if (stride <= 0) return Jump::none;
+  for (std::int64_t i = frame_.slot(step.lower); less(i, upper, 0) != 0;) {
+    frame_.slots[step.induction] = i;
+    Jump jump = run_steps(*step.body, frame_);
+    if (leaves_loop(jump)) return jump;
+    if (__builtin_add_overflow(i, stride, &i)) break;
+  }
+  return Jump::none;
+}
+
+Jump StepRun::operator()(const LoopStep& step) {
+  while (true) {
+    Jump jump = run_steps(*step.body, frame_);
+    if (leaves_loop(jump)) return jump;
+  }
+}
+
+}  // namespace
+
+Jump run_steps(const Steps& steps, Frame& frame) {
+  StepRun run(frame);
+  for (const Step& step : steps) {
+    const Jump jump = std::visit(run, static_cast<const Step::variant&>(step));
+    if (jump != Jump::none) return jump;
+  }
+  return Jump::none;
+}
+
+}  // namespace tilegym::cpu

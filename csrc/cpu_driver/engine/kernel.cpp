@@ -1,0 +1,137 @@
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "cpu_driver/engine/block_scheduler.h"
+#include "cpu_driver/engine/engine.h"
+#include "cpu_driver/engine/executor.h"
+#include "cpu_driver/engine/frame.h"
+#include "cpu_driver/engine/lowering.h"
+#include "cpu_driver/engine/report.h"
+
+namespace tilegym::cpu {
+namespace {
+
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
+}
+
+/// The worker's state, kept from launch to launch. `launch` is the launch it is set up for.
+struct Worker {
+  Arena arena;
+  Frame frame;
+  std::uint64_t launch = 0;
+};
+
+std::int64_t argument_bits(const PlannedParameter& parameter, const void* argument) {
+  alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
+  find_load(parameter.element)(lanes.data(), argument, 1);
+  return slot_bits(lane_of(parameter.element), lanes.data());
+}
+
+/// One launch: its grid and arguments, and the first fault of any worker.
+class Launch {
+ public:
+  Launch(const Plan& plan, Grid grid, std::span<const void* const> arguments, const LaunchOptions& options)
+      : plan_(plan), grid_(grid), options_(options), slots_(plan.slots), id_(++launches) {
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+      slots_[plan.parameters[i].slot] = argument_bits(plan.parameters[i], arguments[i]);
+    }
+    for (std::size_t d = 0; d < 3; ++d) slots_[plan.num_blocks[d]] = grid[d];
+  }
+
+  LaunchResult run() {
+    const std::uint64_t blocks = std::uint64_t{grid_[0]} * grid_[1] * grid_[2];
+    const bool ok =
+        for_each_block(blocks, options_.threads, [this](int, std::uint64_t block) { return run_block(block); });
+    if (!ok && result_.outcome == Outcome::ok)
+      result_ = {Outcome::internal, "kernel " + plan_.name + ": out of memory"};
+    return std::move(result_);
+  }
+
+ private:
+  bool run_block(std::uint64_t block) {
+    if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+      return fail({Outcome::cancelled, "kernel " + plan_.name + " was cancelled"});
+    }
+    static thread_local Worker worker;
+    if (worker.launch != id_) set_up(worker);
+    const std::array<std::uint32_t, 3> index{static_cast<std::uint32_t>(block % grid_[0]),
+                                             static_cast<std::uint32_t>(block / grid_[0] % grid_[1]),
+                                             static_cast<std::uint32_t>(block / grid_[0] / grid_[1])};
+    for (std::size_t d = 0; d < 3; ++d) worker.frame.slots[plan_.block_id[d]] = static_cast<std::int32_t>(index[d]);
+    if (run_steps(plan_.body, worker.frame) != Jump::fault) return true;
+    return fail({worker.frame.fault.outcome, describe_fault(plan_, worker.frame, index)});
+  }
+
+  void set_up(Worker& worker) const {
+    constexpr std::size_t kStripBytes = kStripLanes * sizeof(std::int64_t) + kVectorBytes;
+    const std::size_t buffers = rounded(plan_.arena_bytes);
+    const std::size_t registers = rounded(plan_.register_bytes);
+    std::byte* memory = worker.arena.reserve(buffers + registers + 2 * kStripBytes);
+    Frame& frame = worker.frame;
+    frame.plan = &plan_;
+    frame.memory = options_.memory;
+    frame.slots = slots_;
+    frame.buffers.clear();
+    for (const std::size_t offset : plan_.buffers) frame.buffers.push_back(memory + offset);
+    for (const auto& [buffer, bytes] : plan_.constants) std::memcpy(frame.buffers[buffer], bytes.data(), bytes.size());
+    frame.registers = memory + buffers;
+    frame.addresses = reinterpret_cast<std::int64_t*>(memory + buffers + registers);
+    frame.spare = memory + buffers + registers + kStripBytes;
+    frame.fault = {};
+    worker.launch = id_;
+  }
+
+  /// Keeps the first failure.
+  bool fail(LaunchResult result) {
+    const std::scoped_lock lock(mutex_);
+    if (result_.outcome == Outcome::ok) result_ = std::move(result);
+    return false;
+  }
+
+  static inline std::atomic<std::uint64_t> launches{0};
+
+  const Plan& plan_;
+  const Grid grid_;
+  const LaunchOptions& options_;
+  std::vector<std::int64_t> slots_;
+  const std::uint64_t id_;
+  std::mutex mutex_;
+  LaunchResult result_;
+};
+
+class PlannedKernel final : public Kernel {
+ public:
+  explicit PlannedKernel(Plan plan) : plan_(std::move(plan)) {
+    for (const PlannedParameter& parameter : plan_.parameters) parameters_.push_back(parameter.parameter);
+  }
+
+  [[nodiscard]] std::string_view name() const noexcept override { return plan_.name; }
+  [[nodiscard]] std::span<const Parameter> parameters() const noexcept override { return parameters_; }
+  [[nodiscard]] LaunchResult launch(Grid grid, std::span<const void* const> arguments,
+                                    const LaunchOptions& options) const override {
+    if (arguments.size() < parameters_.size()) {
+      return {Outcome::internal, "kernel " + plan_.name + ": wanted " + std::to_string(parameters_.size()) +
+                                     " arguments, got " + std::to_string(arguments.size())};
+    }
+    return Launch(plan_, grid, arguments, options).run();
+  }
+
+ private:
+  Plan plan_;
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const Kernel>> lower_kernel(std::shared_ptr<const tile_ir::Module> module,
+                                                   const tile_ir::Function& entry) {
+  Plan plan;
+  TILEGYM_TRY(Lowering(*module, entry, plan).run());
+  return std::unique_ptr<const Kernel>(std::make_unique<PlannedKernel>(std::move(plan)));
+}
+
+}  // namespace tilegym::cpu

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/check.h"
+#include "cpu_driver/engine/lowering.h"
+
+/// Values that cross the edge of a loop or branch live in carriers: a slot for one value, a buffer for a tile. Tiles
+/// are computed straight into their carrier where nothing reads its old contents afterwards.
+namespace tilegym::cpu {
+
+Result<Lowering::Carriers> Lowering::carriers_for(std::span<const ValueId> values) {
+  Carriers carriers;
+  for (const ValueId value : values) {
+    const tile_ir::Type& type = type_of(value);
+    Carrier carrier{.is_token = type.kind == tile_ir::TypeKind::token};
+    if (!carrier.is_token && !type.is_tile()) return Error{"a loop or branch carries a view; wanted tiles and tokens"};
+    carrier.shape = squeeze(type.shape);
+    carrier.element = type.of_pointers ? tile_ir::ElementType::i64 : type.element;
+    carrier.is_slot = !carrier.is_token && carrier.shape.empty();
+    if (!carrier.is_token) carrier.lane = lane_of(carrier.element);
+    carriers.push_back(std::move(carrier));
+  }
+  for (Carrier& carrier : carriers) {
+    if (carrier.is_slot) carrier.slot = emitter_.new_slot();
+    if (carrier.is_slot || carrier.is_token) continue;
+    carrier.buffer = emitter_.new_buffer(static_cast<std::size_t>(element_count(carrier.shape)) *
+                                         tile_ir::byte_size(carrier.element));
+  }
+  return carriers;
+}
+
+Result<Lowering::Carriers> Lowering::carriers_from(std::span<const ValueId> values, std::span<const ValueId> initial) {
+  TILEGYM_ASSIGN(Carriers carriers, carriers_for(values));
+  if (initial.size() != values.size()) return Error{"a loop has another number of initial values than arguments"};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (carriers[i].is_slot || carriers[i].is_token) continue;
+    if (const auto buffer = reusable_buffer(initial[i], carriers[i])) carriers[i].buffer = *buffer;
+  }
+  TILEGYM_TRY(assign(carriers, initial));
+  touch(carriers);
+  return carriers;
+}
+
+/// The buffer of an initial value that dies here becomes the carrier itself.
+std::optional<BufferId> Lowering::reusable_buffer(ValueId initial, const Carrier& carrier) {
+  const Node& node = graph_[node_of(initial)];
+  const bool fits = node.kind == NodeKind::buffer && node.owned && node.loop == builder_.loop &&
+                    node.format == carrier.element && node.strides == row_major(carrier.shape);
+  if (!fits || graph_.buffer_uses(node.buffer) != 1) return std::nullopt;
+  return node.buffer;
+}
+
+void Lowering::bind_carried(const Carriers& carriers, std::span<const ValueId> values, std::uint32_t loop) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Carrier& carrier = carriers[i];
+    if (carrier.is_token) continue;
+    if (carrier.is_slot) {
+      bind_slot(values[i], carrier.slot);
+      continue;
+    }
+    Node node = node_for(values[i], NodeKind::buffer, {});
+    node.buffer = carrier.buffer;
+    node.format = carrier.element;
+    node.strides = row_major(carrier.shape);
+    node.owned = true;
+    node.loop = loop;
+    bind_node(values[i], std::move(node));
+  }
+}
+
+void Lowering::touch(const Carriers& carriers) {
+  for (const Carrier& carrier : carriers) {
+    if (!carrier.is_slot && !carrier.is_token) emitter_.touch(carrier.buffer);
+  }
+}
+
+Status Lowering::assign(const Carriers& carriers, std::span<const ValueId> values) {
+  if (values.size() != carriers.size())
+    return Error{"a loop or branch yields another number of values than it carries"};
+  std::vector<std::pair<SlotId, SlotId>> moves;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!carriers[i].is_slot) continue;
+    TILEGYM_ASSIGN(const SlotId slot, slot_of(values[i]));
+    moves.emplace_back(carriers[i].slot, slot);
+  }
+  TILEGYM_TRY(assign_pending(carriers, values));
+  TILEGYM_TRY(assign_buffers(carriers, values));
+  // Last, because the tiles above may still read the old scalars.
+  emitter_.move_slots(moves);
+  return {};
+}
+
+/// Pending tiles of one shape are computed in one region, each into its carrier where that is safe.
+Status Lowering::assign_pending(const Carriers& carriers, std::span<const ValueId> values) {
+  std::map<Shape, std::vector<BufferOut>> groups;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (carriers[i].is_slot || carriers[i].is_token) continue;
+    const Node& node = graph_[node_of(values[i])];
+    if (!node.pending() || node.shape.empty() || node.kind == NodeKind::broadcast) continue;
+    BufferOut out{.node = node_of(values[i])};
+    if (node.uses == 1 && node.element == carriers[i].element) out.target = carriers[i].buffer;
+    const auto is_listed = [&](const BufferOut& other) { return other.node == out.node; };
+    if (std::ranges::none_of(groups[node.shape], is_listed)) groups[node.shape].push_back(out);
+  }
+  for (auto& [shape, outs] : groups) {
+    // An earlier region may have kept some of these values on the way.
+    std::erase_if(outs, [this](const BufferOut& out) { return !graph_[out.node].pending(); });
+    if (outs.empty()) continue;
+    TILEGYM_TRY(builder_.emit({.shape = shape, .buffers = outs}));
+  }
+  return {};
+}
+
+Status Lowering::assign_buffers(const Carriers& carriers, std::span<const ValueId> values) {
+  std::vector<std::pair<NodeId, const Carrier*>> copies;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (carriers[i].is_slot || carriers[i].is_token) continue;
+    const NodeId id = node_of(values[i]);
+    TILEGYM_TRY(builder_.materialise(id));
+    graph_.consume(id);
+    const Node& node = graph_[id];
+    const bool there = node.kind == NodeKind::buffer && node.buffer == carriers[i].buffer;
+    if (!there) copies.emplace_back(id, &carriers[i]);
+  }
+  // A source that is another copy's target moves out of the way first.
+  for (auto& [source, target] : copies) {
+    const auto overwrites = [&](const auto& copy) {
+      return graph_[source].kind == NodeKind::buffer && graph_[source].buffer == copy.second->buffer;
+    };
+    if (std::ranges::none_of(copies, overwrites)) continue;
+    const Carrier aside{.buffer = emitter_.new_buffer(static_cast<std::size_t>(element_count(target->shape)) *
+                                                      tile_ir::byte_size(target->element)),
+                        .shape = target->shape,
+                        .element = target->element,
+                        .lane = target->lane};
+    TILEGYM_ASSIGN(source, copy_to(source, aside));
+  }
+  for (const auto& [source, target] : copies) {
+    TILEGYM_ASSIGN([[maybe_unused]] const NodeId copied, copy_to(source, *target));
+  }
+  return {};
+}
+
+Result<NodeId> Lowering::copy_to(NodeId source, const Carrier& target) {
+  Node copy{.kind = NodeKind::compute, .shape = target.shape, .element = target.element, .lane = target.lane};
+  copy.operands = {source};
+  copy.key = {.op = StripOp::copy, .lane = target.lane};
+  const NodeId id = graph_.add(std::move(copy));
+  ++graph_[source].uses;
+  RegionOutputs outputs{.shape = target.shape};
+  outputs.buffers.push_back({.node = id, .target = target.buffer, .force = true});
+  TILEGYM_TRY(builder_.emit(std::move(outputs)));
+  return id;
+}
+
+}  // namespace tilegym::cpu

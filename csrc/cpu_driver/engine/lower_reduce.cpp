@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <utility>
+
+#include "cpu_driver/engine/lowering.h"
+
+namespace tilegym::cpu {
+
+using tile_ir::AttrName;
+
+namespace {
+
+/// Any shape but the empty one marks the values of a reduction's body as strips.
+const Shape kBodyShape{static_cast<std::int64_t>(kStripLanes)};
+
+std::int64_t identity_bits(const tile_ir::Attribute& identity, Lane lane, tile_ir::ElementType element) {
+  alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
+  const std::uint64_t bits = identity.kind == tile_ir::AttrKind::floating ? identity.bits : identity.integer;
+  find_load(element)(lanes.data(), &bits, 1);
+  return slot_bits(lane, lanes.data());
+}
+
+}  // namespace
+
+Status Lowering::lower_reduce(const Operation& op) {
+  const tile_ir::Type& type = type_of(op.operands[0]);
+  const auto dim = static_cast<std::size_t>(op.integer(AttrName::dim));
+  if (dim >= type.shape.size()) return unsupported(place_of(op), "this dimension");
+  const Shape shape = squeeze(type.shape);
+  if (type.shape[dim] == 1) {
+    // One element along the dimension: the result is the operand.
+    for (std::size_t i = 0; i < op.operands.size(); ++i) alias(op.results[i], op.operands[i]);
+    return {};
+  }
+  ReduceOut reduce;
+  reduce.dim =
+      static_cast<std::size_t>(std::count_if(type.shape.begin(), type.shape.begin() + static_cast<std::ptrdiff_t>(dim),
+                                             [](std::int64_t extent) { return extent != 1; }));
+  for (const ValueId operand : op.operands) reduce.operands.push_back(node_of(operand));
+  TILEGYM_TRY(lower_reduce_body(op, reduce));
+  TILEGYM_TRY(reduce_destinations(op, shape, reduce));
+  RegionOutputs outputs{.shape = shape, .reduce = std::move(reduce)};
+  return builder_.emit(std::move(outputs));
+}
+
+Status Lowering::lower_reduce_body(const Operation& op, ReduceOut& reduce) {
+  const tile_ir::Block& body = op.body();
+  const tile_ir::Attribute* identities = op.find(AttrName::identities);
+  if (identities == nullptr || identities->children.size() != op.operands.size() ||
+      body.arguments.size() != 2 * op.operands.size()) {
+    return Error{"reduce: wanted one identity and two body arguments per operand"};
+  }
+  for (const ValueId argument : body.arguments) {
+    Node node = node_for(argument, NodeKind::argument, op);
+    node.shape = kBodyShape;
+    bind_node(argument, std::move(node));
+    reduce.arguments.push_back(node_of(argument));
+  }
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const Node& argument = graph_[reduce.arguments[2 * i]];
+    const std::int64_t bits = identity_bits(identities->children[i], argument.lane, argument.element);
+    reduce.identities.push_back(emitter_.constant(bits));
+  }
+  for (const Operation& inner : body.operations) {
+    if (inner.opcode == tile_ir::Opcode::Yield) {
+      for (const ValueId value : inner.operands) reduce.yields.push_back(node_of(value));
+    } else if (live_.contains(&inner)) {
+      TILEGYM_TRY(lower_operation(inner));
+    }
+  }
+  return {};
+}
+
+/// One value goes to a slot. Along the inner dimension rows give single lanes; along an outer one whole strips are
+/// accumulated in the result's buffer, whose rows are padded to whole vectors so that kernels may overrun them.
+Status Lowering::reduce_destinations(const Operation& op, const Shape& shape, ReduceOut& reduce) {
+  Shape rest = shape;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(reduce.dim));
+  const bool fold = reduce.dim + 1 == shape.size();
+  for (std::size_t i = 0; i < op.results.size(); ++i) {
+    if (rest.empty()) {
+      reduce.slots.push_back(emitter_.new_slot());
+      bind_slot(op.results[i], reduce.slots.back());
+      continue;
+    }
+    Node node = node_for(op.results[i], NodeKind::buffer, op);
+    const std::size_t bytes = lane_bytes(node.lane);
+    Shape padded = rest;
+    const auto lanes_per_vector = static_cast<std::int64_t>(kVectorBytes / bytes);
+    if (!fold && rest.size() > 1)
+      padded.back() = (rest.back() + lanes_per_vector - 1) / lanes_per_vector * lanes_per_vector;
+    node.format = format_of(node.lane);
+    node.strides = reduce.result_strides = row_major(padded);
+    node.owned = node.strides == row_major(rest);
+    node.buffer = emitter_.new_buffer(static_cast<std::size_t>(element_count(padded)) * bytes);
+    reduce.buffers.push_back(node.buffer);
+    if (!fold) TILEGYM_TRY(fill(node, element_count(padded), reduce.identities[i]));
+    bind_node(op.results[i], std::move(node));
+  }
+  return {};
+}
+
+Status Lowering::fill(const Node& target, std::int64_t count, SlotId value) {
+  Node node{.kind = NodeKind::uniform, .element = target.format, .lane = target.lane};
+  node.slot = value;
+  node.place = target.place;
+  RegionOutputs outputs{.shape = {count}};
+  outputs.buffers.push_back({.node = graph_.add(std::move(node)), .target = target.buffer, .force = true});
+  return builder_.emit(std::move(outputs));
+}
+
+}  // namespace tilegym::cpu
