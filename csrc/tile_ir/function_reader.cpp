@@ -13,6 +13,8 @@ namespace {
 /// Kernels nest a handful of loops; the limit keeps hostile input off the stack's end, here and in every consumer.
 constexpr int kMaxDepth = 64;
 
+constexpr std::string_view kValueTypes = "a tile, view or token";
+
 bool is_value_type(TypeKind kind) {
   return kind != TypeKind::element && kind != TypeKind::pointer && kind != TypeKind::function;
 }
@@ -38,6 +40,9 @@ Status check_terminator(const Block& block, const ByteReader& reader) {
 
 Status FunctionReader::read(ByteReader body) {
   for (const TypeId parameter : tables_.types[function_.type].inputs) {
+    if (!is_value_type(tables_.types[parameter].kind)) {
+      return malformed("parameter type", kValueTypes, std::string_view("another type"), body.offset());
+    }
     function_.body.arguments.push_back(define(parameter));
   }
   while (body.remaining() > 0) TILEGYM_TRY(read_operation(body, function_.body, 0));
@@ -93,7 +98,7 @@ Result<TypeId> FunctionReader::read_value_type(ByteReader& reader, const Subject
   const std::size_t start = reader.offset();
   TILEGYM_ASSIGN(const TypeId id, tables_.read_type(reader, subject));
   if (is_value_type(tables_.types[id].kind)) return id;
-  return malformed(subject, "a tile, view or token", std::string_view("another type"), start);
+  return malformed(subject, kValueTypes, std::string_view("another type"), start);
 }
 
 Status FunctionReader::read_attributes(ByteReader& reader, const OpSpec& spec, const std::vector<TypeId>& results,

@@ -187,6 +187,14 @@ TEST(BadAttribute, FloatThatNeedsMoreBits) {
   EXPECT_EQ(float_refusal(0x10), "tile_ir: float attribute: wanted 4 bits, got 16 at byte 25");
 }
 
+TEST(BadFunction, ParameterTypeThatNoValueHas) {
+  test::ModuleBytes module;
+  module.function(module.function_type({module.element(3)}), {0x5c, 0, 0});
+  const Result<Module> read = read_module(module.build());
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, "tile_ir: parameter type: wanted a tile, view or token, got another type at byte 22");
+}
+
 TEST(BadFunction, HintsOfAnotherKind) {
   test::ModuleBytes module;
   module.function(module.function_type({}), {0x5c, 0, 0}, {3, 1});
