@@ -21,6 +21,11 @@ impl Call {
         self.op.to_str().unwrap_or("?")
     }
 
+    /// The device id: an ordinal, or -1 for the CPU device.
+    pub fn device(&self) -> i32 {
+        self.device
+    }
+
     #[cold]
     #[inline(never)]
     pub fn invalid(&self, text: Arguments<'_>) -> Error {

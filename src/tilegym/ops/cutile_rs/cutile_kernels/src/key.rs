@@ -19,13 +19,17 @@ const CLASS_BITS: u32 = 3;
 
 /// Identity of a compiled kernel within the process.
 #[derive(Clone, Copy, Eq, Debug)]
-pub struct Key([u64; KEY_WORDS]);
+pub struct Key {
+    words: [u64; KEY_WORDS],
+    /// Of the words in use. The table compares whole keys, so collisions only cost time.
+    hash: u64,
+}
 
 impl PartialEq for Key {
     /// Without branches and without a call: keys that share a slot are nearly always equal.
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+        self.words.iter().zip(&other.words).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
     }
 }
 
@@ -36,12 +40,9 @@ impl Hash for Key {
 }
 
 impl Key {
-    /// A fast hash; the table compares whole keys, so collisions only cost time.
     #[inline(always)]
     pub fn slot_hash(&self) -> u64 {
-        let fold = |hash: u64, word: &u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-        let hash = self.0.iter().fold(0x9e37_79b9_7f4a_7c15, fold);
-        hash ^ (hash >> 29)
+        self.hash
     }
 }
 
@@ -50,7 +51,6 @@ pub struct KeyBuilder {
     words: [u64; KEY_WORDS],
     word: usize,
     used: u32,
-    overflow: bool,
 }
 
 impl KeyBuilder {
@@ -59,7 +59,7 @@ impl KeyBuilder {
         let mut words = [0; KEY_WORDS];
         words[0] = core::ptr::from_ref(kernel) as u64;
         words[1] = u64::from(device as u32) | u64::from(options.packed()) << 32;
-        Self { words, word: 2, used: 0, overflow: false }
+        Self { words, word: 2, used: 0 }
     }
 
     #[inline(always)]
@@ -68,9 +68,9 @@ impl KeyBuilder {
             self.word += 1;
             self.used = 0;
         }
-        match self.words.get_mut(self.word) {
-            Some(word) => *word |= u64::from(value) << self.used,
-            None => self.overflow = true,
+        // Past the last word the key is void, which `finish` tells.
+        if let Some(word) = self.words.get_mut(self.word) {
+            *word |= u64::from(value) << self.used;
         }
         self.used += bits;
     }
@@ -102,7 +102,9 @@ impl KeyBuilder {
     /// None when the arguments do not fit a key.
     #[inline(always)]
     pub fn finish(self) -> Option<Key> {
-        (!self.overflow).then_some(Key(self.words))
+        let fold = |hash: u64, word: &u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let hash = self.words.get(..=self.word)?.iter().fold(0x9e37_79b9_7f4a_7c15, fold);
+        Some(Key { words: self.words, hash: hash ^ (hash >> 29) })
     }
 }
 

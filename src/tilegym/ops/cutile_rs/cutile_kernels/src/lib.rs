@@ -5,6 +5,7 @@
 
 pub mod abi;
 mod args;
+mod borrow;
 mod call;
 mod cold;
 mod compile;
