@@ -12,7 +12,7 @@ struct Bf16Codec {
   /// Nearest even on the bit pattern; a NaN is made quiet, so that dropping bits cannot turn it into infinity.
   TILEGYM_INLINE static void narrow(Code* to, Vec<float> v) {
     const Vec<std::int32_t> bits = bits_of(v);
-    const Vec<std::int32_t> rounded = v == v ? bits + 0x7fff + ((bits >> 16) & 1) : bits | 0x400000;
+    const Vec<std::int32_t> rounded = v == v ? add_bits(bits, ((bits >> 16) & 1) + 0x7fff) : bits | 0x400000;
     narrow_u16(to, (rounded >> 16) & 0xffff);
   }
 };
@@ -23,5 +23,18 @@ struct ByteCodec {
   TILEGYM_INLINE static Vec<float> widen(const Code* from) { return decode<Format>(widen_u8(from)); }
   TILEGYM_INLINE static void narrow(Code* to, Vec<float> v) {
     narrow_u8(to, encode<Format>(round_to<Format, Rounding::nearest_even>(v)));
+  }
+};
+
+/// Powers of two: the exponent field of f32.
+struct E8M0Codec {
+  using Code = std::uint8_t;
+  TILEGYM_INLINE static Vec<float> widen(const Code* from) {
+    const Vec<std::int32_t> code = widen_u8(from);
+    const Vec<std::int32_t> bits = code == 0 ? splat(kSmallestPowerBits) : code << 23;
+    return as_float(code == 255 ? splat(0x7fc00000) : bits);
+  }
+  TILEGYM_INLINE static void narrow(Code* to, Vec<float> v) {
+    narrow_u8(to, bits_of(round_to_power<Rounding::nearest_even>(v)) >> 23);
   }
 };

@@ -50,7 +50,7 @@ void convert_strip(void* dst, const void* a, const void*, const void*, std::size
   const Lanes<From, kScalars != 0> x(a, dst, lanes);
   auto* out = static_cast<To*>(dst);
   const std::size_t end = padded<std::conditional_t<(sizeof(To) > sizeof(From)), To, From>>(lanes);
-#pragma GCC ivdep
+  TILEGYM_LANES_INDEPENDENT
   for (std::size_t i = 0; i < end; ++i) {
     if constexpr (kTo == Lane::mask && kFrom != Lane::mask) {
       out[i] = to_mask<From, kSigned>(x[i]);

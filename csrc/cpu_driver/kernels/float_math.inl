@@ -14,18 +14,27 @@ TILEGYM_INLINE Vec<float> clamped(Vec<float> x, float low, float high) {
   return x > splat(high) ? splat(high) : x;
 }
 
+/// p * 2^n for a normal result: n, in the low bits of `shifted`, is added to the exponent.
+TILEGYM_INLINE Vec<float> add_to_exponent(Vec<float> p, Vec<float> shifted) {
+  return as_float(add_bits(bits_of(p), bits_of(shifted) << 23));
+}
+
 /// 2^x, at most 0.95 ulp. Beyond the clamps the result is 0 or infinity.
 struct Exp2 {
   using Value = float;
   static constexpr std::size_t kOperands = 1;
+  static constexpr float kPoly[] = {1.0F,
+                                    0.6931472057372677F,
+                                    0.24022646890634194F,
+                                    0.05550328776965331F,
+                                    0.00961848895710427F,
+                                    0.0013399931219189559F,
+                                    0.00015345812006346848F};
   TILEGYM_INLINE static Vec<float> apply(Vec<float> x) {
-    constexpr float kPoly[] = {1.0F,
-                               0.6931472057372677F,
-                               0.24022646890634194F,
-                               0.05550328776965331F,
-                               0.00961848895710427F,
-                               0.0013399931219189559F,
-                               0.00015345812006346848F};
+    if (within(x, 125.0F)) [[likely]] {
+      const Vec<float> shifted = x + kIntegerShift;
+      return add_to_exponent(polynomial(x - (shifted - kIntegerShift), kPoly), shifted);
+    }
     x = clamped(x, -151.0F, 129.0F);
     const Vec<float> n = nearest(x);
     return scale(polynomial(x - n, kPoly), n);
@@ -36,20 +45,25 @@ inline constexpr float kLog2E = 1.44269504F;
 /// ln 2 in two parts; products of the first with integers up to 2^8 are exact.
 inline constexpr float kLn2High = 0.693145751953125F, kLn2Low = 1.42860677e-6F;
 
-/// e^r - 1 for |r| <= ln(2) / 2.
-TILEGYM_INLINE Vec<float> exp_minus_one(Vec<float> r) {
-  constexpr float kPoly[] = {0.49999994F, 0.166665211F, 0.0416682661F, 0.0083686756F, 0.00138207432F};
-  return fma(polynomial(r, kPoly), r * r, r);
-}
-
+/// e^x, at most 1 ulp.
 struct Exp {
   using Value = float;
   static constexpr std::size_t kOperands = 1;
-  TILEGYM_INLINE static Vec<float> apply(Vec<float> x) {
-    x = clamped(x, -104.5F, 89.5F);
-    const Vec<float> n = nearest(x * splat(kLog2E));
+
+  /// e^(x - n ln 2).
+  TILEGYM_INLINE static Vec<float> reduced(Vec<float> x, Vec<float> n) {
+    constexpr float kPoly[] = {0.49999994F, 0.166665211F, 0.0416682661F, 0.0083686756F, 0.00138207432F};
     const Vec<float> r = fma(n, splat(-kLn2Low), fma(n, splat(-kLn2High), x));
-    return scale(exp_minus_one(r) + 1.0F, n);
+    return fma(polynomial(r, kPoly), r * r, r) + 1.0F;
+  }
+
+  TILEGYM_INLINE static Vec<float> apply(Vec<float> x) {
+    const bool normal = within(x, 86.0F);
+    if (!normal) [[unlikely]]
+      x = clamped(x, -104.5F, 89.5F);
+    const Vec<float> shifted = fma(x, splat(kLog2E), splat(kIntegerShift));
+    const Vec<float> n = shifted - kIntegerShift;
+    return normal ? add_to_exponent(reduced(x, n), shifted) : scale(reduced(x, n), n);
   }
 };
 
@@ -63,7 +77,7 @@ TILEGYM_INLINE Decomposed decompose(Vec<float> x) {
   const auto subnormal = x < splat(std::numeric_limits<float>::min());
   const Vec<float> normal = subnormal ? x * 0x1p24F : x;
   constexpr std::int32_t kSqrtHalf = 0x3f3504f3;
-  const Vec<std::int32_t> offset = bits_of(normal) - kSqrtHalf;
+  const Vec<std::int32_t> offset = add_bits(bits_of(normal), splat(-kSqrtHalf));
   const Vec<std::int32_t> exponent = (offset >> 23) - (subnormal & 24);
   const Vec<float> mantissa = as_float((offset & 0x7fffff) + kSqrtHalf);
   return {__builtin_convertvector(exponent, Vec<float>), mantissa - 1.0F};
@@ -119,6 +133,6 @@ struct Tanh {
     const Vec<float> square = x * x;
     const Vec<float> small = fma(polynomial(square, kPoly) * square, x, x);
     const Vec<float> large = 1.0F - 2.0F / (Exp::apply(clamped(a + a, 0.0F, 20.0F)) + 1.0F);
-    return a < splat(0.625F) ? small : with_sign_of(large, x);
+    return with_sign_of(a < splat(0.625F) ? magnitude(small) : large, x);
   }
 };

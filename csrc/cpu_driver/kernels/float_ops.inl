@@ -13,6 +13,39 @@ TILEGYM_STRIP_OP(Sub, 2, (Vec<T> a, Vec<T> b) { return a - b; })
 TILEGYM_STRIP_OP(Mul, 2, (Vec<T> a, Vec<T> b) { return a * b; })
 TILEGYM_STRIP_OP(Div, 2, (Vec<T> a, Vec<T> b) { return a / b; })
 TILEGYM_STRIP_OP(Fma, 3, (Vec<T> a, Vec<T> b, Vec<T> c) { return fma(a, b, c); })
+/// Rounded to odd in f32, so that a following rounding to f16 or bf16 sees on which side of its halfway points the
+/// exact value lies: of the two neighbours the one with the odd mantissa, or the exact value. `Down` and `Up` are Fma
+/// under the rounding modes towards the infinities.
+inline constexpr unsigned kDownMode = kFloatMode<Rounding::negative_inf, false>;
+inline constexpr unsigned kUpMode = kFloatMode<Rounding::positive_inf, false>;
+
+template <std::size_t kScalars>
+void fma_to_odd(void* dst, const void* a, const void* b, const void* c, std::size_t lanes) noexcept {
+  alignas(kVectorBytes) float low[kStripLanes];
+  with_float_mode<strip<Fma<float>, kScalars>, kDownMode>(low, a, b, c, lanes);
+  with_float_mode<strip<Fma<float>, kScalars>, kUpMode>(dst, a, b, c, lanes);
+  auto* high = static_cast<float*>(dst);
+  for (std::size_t i = 0; i < lanes; i += kCount<float>) {
+    const Vec<float> down = load(low + i), up = load(high + i);
+    store(high + i, (bits_of(down) & 1) != 0 ? down : up);
+  }
+}
+
+template <std::size_t... kScalars>
+StripFn pick_fma_to_odd(unsigned scalars, std::index_sequence<kScalars...>) noexcept {
+  constexpr StripFn kKernels[] = {fma_to_odd<kScalars>...};
+  return kKernels[scalars % 8];
+}
+
+/// f16 and bf16 in f32 lanes need the intermediate result rounded to odd; directed roundings compose as they are.
+inline StripFn float_fma(const StripKey& key) noexcept {
+  const bool narrow = key.element == tile_ir::ElementType::f16 || key.element == tile_ir::ElementType::bf16;
+  if (narrow && key.rounding == Rounding::nearest_even) {
+    return pick_fma_to_odd(key.scalar_operands, std::make_index_sequence<8>{});
+  }
+  return by_rounding<Fma<float>>(key);
+}
+
 TILEGYM_STRIP_OP(Neg, 1, (Vec<T> a) { return (Vec<T>)(bits_of(a) ^ kSignBits<T>); })
 TILEGYM_STRIP_OP(Abs, 1, (Vec<T> a) { return (Vec<T>)(bits_of(a) & ~kSignBits<T>); })
 TILEGYM_STRIP_OP(Floor, 1, (Vec<T> a) { return floor(a); })
@@ -62,6 +95,24 @@ struct RoundTo {
   TILEGYM_INLINE static Vec<float> apply(Vec<float> a) { return round_to<Format, kMode>(a); }
 };
 
+template <Rounding kMode>
+struct RoundToPower {
+  using Value = float;
+  static constexpr std::size_t kOperands = 1;
+  TILEGYM_INLINE static Vec<float> apply(Vec<float> a) { return round_to_power<kMode>(a); }
+};
+
+inline StripFn by_power(const StripKey& key) noexcept {
+  switch (key.rounding) {
+    case Rounding::zero:
+      return by_scalars<RoundToPower<Rounding::zero>>(key);
+    case Rounding::positive_inf:
+      return by_scalars<RoundToPower<Rounding::positive_inf>>(key);
+    default:
+      return by_scalars<RoundToPower<Rounding::nearest_even>>(key);
+  }
+}
+
 template <class Format>
 StripFn by_format(const StripKey& key) noexcept {
   switch (key.rounding) {
@@ -89,6 +140,8 @@ inline StripFn round_to_element(const StripKey& key) noexcept {
       return by_format<F8E5M2>(key);
     case f8e4m3fn:
       return by_format<F8E4M3FN>(key);
+    case f8e8m0fnu:
+      return by_power(key);
     case f4e2m1fn:
       return by_format<F4E2M1FN>(key);
     default:

@@ -63,17 +63,6 @@ constexpr T high_product(T x, T y) noexcept {
   return static_cast<T>((static_cast<Wide>(x) * y) >> (sizeof(T) * 8));
 }
 
-/// Operations that vector units lack, lane by lane.
-template <class T, T (*kFunction)(T, T) noexcept>
-struct PerLane2 {
-  using Value = T;
-  static constexpr std::size_t kOperands = 2;
-  TILEGYM_INLINE static Vec<T> apply(Vec<T> a, Vec<T> b) {
-    for (std::size_t i = 0; i < kCount<T>; ++i) a[i] = kFunction(a[i], b[i]);
-    return a;
-  }
-};
-
 template <class T>
 StripFn integer_division(const StripKey& key) noexcept {
   switch (key.rounding) {

@@ -52,6 +52,44 @@ struct Boolean : Verbatim<std::uint8_t> {
   }
 };
 
+/// 4-bit elements, two in a byte, the first in the low half. An odd last element leaves its neighbour as it is.
+struct Nibbles {
+  using Code = std::uint8_t;
+  TILEGYM_INLINE static std::uint8_t get(const std::uint8_t* from, std::size_t i) {
+    return static_cast<std::uint8_t>(from[i / 2] >> (i % 2 * 4) & 15);
+  }
+  TILEGYM_INLINE static void set(std::uint8_t* to, std::size_t i, std::uint8_t code) {
+    const unsigned keep = i % 2 == 0 ? to[i / 2] & 0xf0U : to[i / 2] & 0x0fU;
+    to[i / 2] = static_cast<std::uint8_t>(keep | (code & 15U) << (i % 2 * 4));
+  }
+};
+
+/// i4 in i8 lanes, sign-extended.
+struct PackedInt4 : Nibbles {
+  using Value = std::int8_t;
+  static void load(Value* to, const Code* from, std::size_t lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) to[i] = static_cast<Value>((get(from, i) ^ 8) - 8);
+  }
+  static void store(Code* to, const Value* from, std::size_t lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) set(to, i, static_cast<Code>(from[i]));
+  }
+};
+
+struct PackedFloat4 : Nibbles {
+  using Value = float;
+  using Bytes = Converted<ByteCodec<F4E2M1FN>>;
+  static void load(Value* to, const Code* from, std::size_t lanes) {
+    Code codes[kStripLanes];
+    for (std::size_t i = 0; i < lanes; ++i) codes[i] = get(from, i);
+    Bytes::load(to, codes, lanes);
+  }
+  static void store(Code* to, const Value* from, std::size_t lanes) {
+    Code codes[kStripLanes];
+    Bytes::store(codes, from, lanes);
+    for (std::size_t i = 0; i < lanes; ++i) set(to, i, codes[i]);
+  }
+};
+
 template <class Access>
 void load_strip(void* dst, const void* memory, std::size_t lanes) noexcept {
   Access::load(static_cast<typename Access::Value*>(dst), static_cast<const typename Access::Code*>(memory), lanes);
@@ -109,6 +147,12 @@ constexpr MemoryKernels memory_row() {
   return {kElement, load_strip<Access>, store_strip<Access>, gather_strip<Access>, scatter_strip<Access>};
 }
 
+/// Elements that have no address of their own.
+template <ElementType kElement, class Access>
+constexpr MemoryKernels packed_row() {
+  return {kElement, load_strip<Access>, store_strip<Access>, nullptr, nullptr};
+}
+
 inline constexpr MemoryKernels kMemoryTable[] = {
     memory_row<ElementType::i1, Boolean>(),
     memory_row<ElementType::i8, Verbatim<std::int8_t>>(),
@@ -122,6 +166,9 @@ inline constexpr MemoryKernels kMemoryTable[] = {
     memory_row<ElementType::bf16, Converted<Bf16Codec>>(),
     memory_row<ElementType::f8e4m3fn, Converted<ByteCodec<F8E4M3FN>>>(),
     memory_row<ElementType::f8e5m2, Converted<ByteCodec<F8E5M2>>>(),
+    memory_row<ElementType::f8e8m0fnu, Converted<E8M0Codec>>(),
+    packed_row<ElementType::f4e2m1fn, PackedFloat4>(),
+    packed_row<ElementType::i4, PackedInt4>(),
 };
 
 inline constexpr MemoryKernels kNoMemoryKernels{};

@@ -56,7 +56,7 @@ void compare_strip(void* dst, const void* a, const void* b, const void*, std::si
   const Lanes<T, (kScalars & 1U) != 0> x(a);
   const Lanes<T, (kScalars & 2U) != 0> y(b);
   const std::size_t end = padded<T>(lanes);
-#pragma GCC ivdep
+  TILEGYM_LANES_INDEPENDENT
   for (std::size_t i = 0; i < end; ++i) out[i] = holds<T, kPredicate, kOrdered>(x[i], y[i]);
 }
 
@@ -67,7 +67,7 @@ void select_strip(void* dst, const void* a, const void* b, const void* c, std::s
   const Lanes<T, (kScalars & 2U) != 0> x(b);
   const Lanes<T, (kScalars & 4U) != 0> y(c);
   const std::size_t end = padded<T>(lanes);
-#pragma GCC ivdep
+  TILEGYM_LANES_INDEPENDENT
   for (std::size_t i = 0; i < end; ++i) {
     const T yes = x[i], no = y[i];
     out[i] = mask[i] != 0 ? yes : no;

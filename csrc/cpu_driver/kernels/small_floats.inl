@@ -86,9 +86,9 @@ TILEGYM_INLINE Vec<float> round_mantissa(Vec<float> absolute, Vec<std::int32_t> 
   constexpr std::int32_t kMask = (1 << kDrop) - 1;
   const Vec<std::int32_t> bits = bits_of(absolute);
   if constexpr (kMode == Rounding::nearest_even) {
-    return as_float((bits + (kMask >> 1) + ((bits >> kDrop) & 1)) & ~kMask);
+    return as_float(add_bits(bits, ((bits >> kDrop) & 1) + (kMask >> 1)) & ~kMask);
   } else {
-    return as_float((bits + (away & kMask)) & ~kMask);
+    return as_float(add_bits(bits, away & kMask) & ~kMask);
   }
 }
 
@@ -113,9 +113,20 @@ TILEGYM_INLINE Vec<float> overflowed(Vec<float> absolute, Vec<std::int32_t> away
   return (away | (absolute == infinity)) ? infinity : largest;
 }
 
+/// A NaN as the format keeps it: quiet, without the payload bits that it drops.
+template <class Format>
+TILEGYM_INLINE Vec<float> quiet_nan(Vec<float> v) {
+  constexpr std::int32_t kDropped = (1 << (23 - Format::kMantissa)) - 1;
+  if constexpr (Format::kNan == 0) return splat(Format::kMax);
+  return as_float((bits_of(v) | 0x400000) & ~kDropped);
+}
+
 /// v rounded to the format, as f32. NaN stays a quiet NaN.
 template <class Format, Rounding kMode>
 TILEGYM_INLINE Vec<float> round_to(Vec<float> v) {
+  if constexpr (!kOwnSubnormals<Format> && kMode == Rounding::nearest_even) {
+    return v == v ? round_mantissa<Format, kMode>(v, Vec<std::int32_t>{}) : quiet_nan<Format>(v);
+  }
   const Vec<float> absolute = magnitude(v);
   const Vec<std::int32_t> away = away_from_zero<kMode>(v);
   Vec<float> rounded = round_mantissa<Format, kMode>(absolute, away);
@@ -123,9 +134,30 @@ TILEGYM_INLINE Vec<float> round_to(Vec<float> v) {
     rounded = absolute < splat(kMinNormal<Format>) ? round_subnormal<Format, kMode>(absolute, away) : rounded;
   }
   rounded = rounded > splat(Format::kMax) ? overflowed<Format, kMode>(absolute, away) : rounded;
-  const Vec<float> quiet = as_float(bits_of(absolute) | 0x400000);
-  rounded = v == v ? rounded : (Format::kNan != 0 ? quiet : splat(Format::kMax));
+  rounded = v == v ? rounded : quiet_nan<Format>(absolute);
   return with_sign_of(rounded, v);
+}
+
+/// 2^-127, the smallest value of f8e8m0fnu and a subnormal of f32.
+inline constexpr std::int32_t kSmallestPowerBits = 0x400000;
+
+/// |v| rounded to a power of two in [2^-127, 2^127], the values of f8e8m0fnu: the format has no sign, no zero and no
+/// infinity, and saturates.
+template <Rounding kMode>
+TILEGYM_INLINE Vec<float> round_to_power(Vec<float> v) {
+  constexpr std::int32_t kMantissa = 0x7fffff, kLargest = 0x7f000000;
+  const Vec<std::int32_t> bits = bits_of(magnitude(v));
+  Vec<std::int32_t> add = Vec<std::int32_t>{};
+  if constexpr (kMode == Rounding::positive_inf) add = add + kMantissa;
+  if constexpr (kMode == Rounding::nearest_even) add = add + (kMantissa >> 1) + ((bits >> 23) & 1);
+  Vec<std::int32_t> power = add_bits(bits, add) & ~kMantissa;
+  // Below the normal range the candidates are 2^-127 and 2^-126; the former has the even code.
+  constexpr std::int32_t kTurn = kMode == Rounding::positive_inf   ? kSmallestPowerBits
+                                 : kMode == Rounding::nearest_even ? kSmallestPowerBits * 3 / 2
+                                                                   : kMantissa;
+  power = bits <= kTurn ? splat(kSmallestPowerBits) : (bits <= kMantissa ? splat(kMantissa + 1) : power);
+  power = power > kLargest ? splat(kLargest) : power;
+  return v == v ? as_float(power) : splat(std::numeric_limits<float>::quiet_NaN());
 }
 
 /// Code of a value that the format can hold.

@@ -39,6 +39,46 @@ template <class Op, unsigned kScalars>
   }
 }
 
+/// Operations that vector units lack, lane by lane.
+template <class Op, unsigned kScalars>
+[[gnu::noinline]] void lane_strip(void* dst, const void* a, const void* b, const void*, std::size_t lanes) noexcept {
+  using T = typename Op::Value;
+  T* out = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    const T first = x[(kScalars & 1U) != 0 ? 0 : i];
+    if constexpr (Op::kOperands == 1) {
+      out[i] = Op::kFunction(first);
+    } else {
+      out[i] = Op::kFunction(first, y[(kScalars & 2U) != 0 ? 0 : i]);
+    }
+  }
+}
+
+/// Such an operation: a function of one or two lanes.
+template <class T, T (*kOne)(T) noexcept>
+struct PerLane1 {
+  using Value = T;
+  static constexpr std::size_t kOperands = 1;
+  static constexpr auto kFunction = kOne;
+};
+template <class T, T (*kTwo)(T, T) noexcept>
+struct PerLane2 {
+  using Value = T;
+  static constexpr std::size_t kOperands = 2;
+  static constexpr auto kFunction = kTwo;
+};
+
+template <class Op, unsigned kScalars>
+constexpr StripFn kernel_of() noexcept {
+  if constexpr (requires { Op::kFunction; }) {
+    return lane_strip<Op, kScalars>;
+  } else {
+    return strip<Op, kScalars>;
+  }
+}
+
 /// Control word of the float unit: exceptions masked, this rounding, subnormals flushed or kept.
 template <Rounding kRounding, bool kFlush>
 inline constexpr unsigned kFloatMode = 0x1f80U | (kFlush ? 0x8040U : 0U) |
@@ -60,10 +100,10 @@ inline constexpr unsigned kDefaultMode = kFloatMode<Rounding::nearest_even, fals
 template <class Op, unsigned kMode, std::size_t... kScalars>
 StripFn pick(unsigned scalars, std::index_sequence<kScalars...>) noexcept {
   if constexpr (kMode == kDefaultMode) {
-    constexpr StripFn kKernels[] = {strip<Op, kScalars>...};
+    constexpr StripFn kKernels[] = {kernel_of<Op, kScalars>()...};
     return kKernels[scalars % sizeof...(kScalars)];
   } else {
-    constexpr StripFn kKernels[] = {with_float_mode<strip<Op, kScalars>, kMode>...};
+    constexpr StripFn kKernels[] = {with_float_mode<kernel_of<Op, kScalars>(), kMode>...};
     return kKernels[scalars % sizeof...(kScalars)];
   }
 }

@@ -69,6 +69,9 @@ constexpr void add_math_rows(Table& table) {
   table.set(log, Lane::f32, by_scalars<Log>);
   table.set(log2, Lane::f32, by_scalars<Log2>);
   table.set(tanh, Lane::f32, by_scalars<Tanh>);
+  table.set(sin, Lane::f32, by_scalars<Circular<0, ::sinf>>);
+  table.set(cos, Lane::f32, by_scalars<Circular<1, ::cosf>>);
+  table.set(fma, Lane::f32, float_fma);
   table.set(round_to, Lane::f32, round_to_element);
 }
 
@@ -112,12 +115,22 @@ constexpr void add_bitwise_rows(Table& table, Lane lane) {
   table.set(xor_, lane, by_scalars<Xor<U>>);
 }
 
+/// Signed masks are 0 and -1: their order is the reverse of that of the bytes.
+inline StripFn mask_comparison(const StripKey& key) noexcept {
+  using enum Predicate;
+  constexpr Predicate kReversed[] = {equal, not_equal, greater, greater_equal, less, less_equal};
+  StripKey bytes = key;
+  if (key.signedness == Signedness::signed_) bytes.predicate = kReversed[static_cast<std::size_t>(key.predicate) % 6];
+  return comparison<std::uint8_t>(bytes);
+}
+
 /// What every lane has. T is the value type, U an unsigned type as wide.
 template <Lane kLane, class T, class U>
 constexpr void add_common_rows(Table& table) {
   using enum StripOp;
   constexpr bool kSignMatters = std::is_integral_v<T> && std::is_signed_v<T>;
-  table.set(compare, kLane, kSignMatters ? by_signedness<comparison<T>, comparison<U>> : comparison<T>);
+  constexpr Resolver kCompare = kSignMatters ? by_signedness<comparison<T>, comparison<U>> : comparison<T>;
+  table.set(compare, kLane, kLane == Lane::mask ? mask_comparison : kCompare);
   table.set(select, kLane, selection<U>);
   table.set(convert, kLane, conversion_to<kLane>);
   table.set(copy, kLane, by_scalars<Same<U>>);

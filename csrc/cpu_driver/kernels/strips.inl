@@ -3,6 +3,7 @@
 #include "cpu_driver/kernels/strip_loop.inl"
 #include "cpu_driver/kernels/float_ops.inl"
 #include "cpu_driver/kernels/float_math.inl"
+#include "cpu_driver/kernels/trigonometry.inl"
 #include "cpu_driver/kernels/integer_ops.inl"
 #include "cpu_driver/kernels/mixed_ops.inl"
 #include "cpu_driver/kernels/convert_ops.inl"

@@ -27,17 +27,12 @@ TILEGYM_INLINE Vec<float> ceil(Vec<float> v) {
 TILEGYM_INLINE Vec<double> ceil(Vec<double> v) {
   return _mm256_ceil_pd(v);
 }
-TILEGYM_INLINE Vec<float> nearest(Vec<float> v) {
-  return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-TILEGYM_INLINE Vec<float> truncate(Vec<float> v) {
-  return _mm256_round_ps(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-}
 TILEGYM_INLINE Vec<std::int32_t> to_int(Vec<float> v) {
   return (Vec<std::int32_t>)_mm256_cvttps_epi32(v);
 }
-TILEGYM_INLINE bool any(Vec<std::int32_t> mask) {
-  return _mm256_movemask_ps((__m256)mask) != 0;
+/// |v| <= limit in every lane; false with a NaN.
+TILEGYM_INLINE bool within(Vec<float> v, float limit) {
+  return _mm256_movemask_ps((__m256)(magnitude(v) <= limit)) == 0xff;
 }
 
 /// p * 2^n for integral n in [-252, 254], rounded once: both factors are in range and the first product is exact.
@@ -51,6 +46,11 @@ TILEGYM_INLINE Vec<float> widen_f16(const std::uint16_t* from) {
 }
 TILEGYM_INLINE void narrow_f16(std::uint16_t* to, Vec<float> v) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+/// v at f16 precision; kMode is an _MM_FROUND constant.
+template <int kMode>
+TILEGYM_INLINE Vec<float> through_f16(Vec<float> v) {
+  return _mm256_cvtph_ps(_mm256_cvtps_ph(v, kMode));
 }
 /// One 16-bit value per float, zero-extended.
 TILEGYM_INLINE Vec<std::int32_t> widen_u16(const std::uint16_t* from) {
@@ -80,4 +80,7 @@ TILEGYM_INLINE Vec<std::int32_t> multiply_pairs(Vec<std::int32_t> a, Vec<std::in
   return (Vec<std::int32_t>)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
+// clang-format off: the second file builds on the first
 #include "cpu_driver/kernels/small_floats.inl"
+#include "cpu_driver/kernels/vector/half_instructions.inl"
+// clang-format on

@@ -1,6 +1,12 @@
 // Vectors of kBytes, on the compilers' vector extension; included inside the namespace of one instruction set, after
 // kBytes. What the extension lacks (fused multiply-add, roots, rounding) is in the file of the instruction set.
 
+/// Before a loop whose steps do not depend on one another even where results replace operands.
+#ifdef __clang__
+#define TILEGYM_LANES_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TILEGYM_LANES_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 #define TILEGYM_INLINE [[gnu::always_inline]] inline
 
 template <class T>
@@ -70,6 +76,11 @@ TILEGYM_INLINE Vec<std::int32_t> splat(std::int32_t value) {
   return broadcast(value);
 }
 
+/// Sum of bit patterns: a carry out of the top bit is no mistake.
+TILEGYM_INLINE Vec<std::int32_t> add_bits(Vec<std::int32_t> a, Vec<std::int32_t> b) {
+  return (Vec<std::int32_t>)((Vec<std::uint32_t>)a + (Vec<std::uint32_t>)b);
+}
+
 inline constexpr std::int32_t kSignBit = std::numeric_limits<std::int32_t>::min();
 TILEGYM_INLINE Vec<float> magnitude(Vec<float> v) {
   return as_float(bits_of(v) & ~kSignBit);
@@ -82,3 +93,9 @@ TILEGYM_INLINE Vec<float> min_of(Vec<float> a, Vec<float> b) {
 }
 template <class T>
 inline constexpr Bits<T> kSignBits = std::numeric_limits<Bits<T>>::min();
+
+/// Adding it leaves the nearest integer, ties to even, in the low bits of the sum; for |v| <= 2^22.
+inline constexpr float kIntegerShift = 0x1.8p23F;
+TILEGYM_INLINE Vec<float> nearest(Vec<float> v) {
+  return (v + kIntegerShift) - kIntegerShift;
+}

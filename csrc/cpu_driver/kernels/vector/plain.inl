@@ -27,14 +27,13 @@ TILEGYM_PER_LANE(floor, float, __builtin_floorf)
 TILEGYM_PER_LANE(floor, double, __builtin_floor)
 TILEGYM_PER_LANE(ceil, float, __builtin_ceilf)
 TILEGYM_PER_LANE(ceil, double, __builtin_ceil)
-TILEGYM_PER_LANE(truncate, float, __builtin_truncf)
-TILEGYM_PER_LANE(nearest, float, __builtin_rintf)
 #undef TILEGYM_PER_LANE
 TILEGYM_INLINE Vec<std::int32_t> to_int(Vec<float> v) {
   return (Vec<std::int32_t>)_mm_cvttps_epi32((__m128)v);
 }
-TILEGYM_INLINE bool any(Vec<std::int32_t> mask) {
-  return _mm_movemask_ps((__m128)mask) != 0;
+/// |v| <= limit in every lane; false with a NaN.
+TILEGYM_INLINE bool within(Vec<float> v, float limit) {
+  return _mm_movemask_ps((__m128)(magnitude(v) <= limit)) == 0xf;
 }
 
 /// p * 2^n for integral n in [-252, 254], rounded once: both factors are in range and the first product is exact.
