@@ -9,7 +9,8 @@
 #include "tile_ir/types.h"
 
 /// Strip kernels: straight-line SIMD loops over at most kStripLanes values, chosen once when a plan is built. They know
-/// nothing of plans, memory maps or threads.
+/// nothing of plans, memory maps or threads: any thread may call any kernel, and none allocates or fails. Callers run
+/// in the default float mode (nearest even, subnormals kept); a kernel with another mode restores it.
 namespace tilegym::cpu {
 
 /// Lanes of a strip. 256 f32 lanes are 1 KiB: a dozen live strips stay in the first-level cache, and the dispatch cost
@@ -27,8 +28,13 @@ enum class Lane : std::uint8_t { f32, f64, i8, i16, i32, i64, mask };
 /// The lane kind that holds values of an element type (i4 is held as i8; pointers as i64).
 [[nodiscard]] Lane lane_of(tile_ir::ElementType type) noexcept;
 
+/// Results wrap around (integers) or are correctly rounded (floats) where nothing else is said. The mask lane computes
+/// modulo 2; as a signed number its 1 is -1.
 enum class StripOp : std::uint8_t {
-  // float and integer arithmetic (the lane decides which)
+  /// Float and integer arithmetic (the lane decides which). Integer division by zero gives 0, for rem too; the smallest
+  /// value divided by -1 is itself. rem has the sign of the dividend. div of integers rounds to zero, or to the
+  /// infinity that `rounding` names. fma is float only; for `element` f16 or bf16 its result is rounded to odd in f32,
+  /// which makes a following round_to to that element correctly rounded.
   add,
   sub,
   mul,
@@ -39,14 +45,16 @@ enum class StripOp : std::uint8_t {
   abs,
   min,
   max,
-  // integer only
+  /// Integer only. mulhi is unsigned. A shift amount is unsigned; amounts of the width or more leave 0, or the sign
+  /// when a signed value is shifted right.
   mulhi,
   and_,
   or_,
   xor_,
   shl,
   shr,
-  // float only
+  /// Float only. In f32 exp, exp2, log and log2 are within 1.1 ulp, sin, cos, tanh and rsqrt within 1.6; the rest, and
+  /// f64, is the C library's.
   floor,
   ceil,
   sqrt,
@@ -63,16 +71,20 @@ enum class StripOp : std::uint8_t {
   tanh,
   pow,
   atan2,
-  // comparison (result lane is mask) and choice (a: mask, b, c: values)
+  /// Comparison (the result is a mask) and choice (a: mask, b where it is set, c elsewhere).
   compare,
   select,
-  // conversion between lanes (`from` to `lane`)
+  /// From lane `from` to `lane`. Integers are extended by `signedness` or truncated; to float they round to nearest
+  /// even. Floats become integers towards zero, the nearest limit out of range, 0 for NaN. A mask takes the lowest bit.
   convert,
-  // rounding of f32 lanes to the precision of `element` (f16, bf16, tf32, f8...), result stays f32
+  /// f32 lanes to the precision of `element`; the result stays f32. Beyond the largest value f16, bf16, tf32 and f8e5m2
+  /// go to infinity (or not, as the mode says); f8e4m3fn, f4e2m1fn and f8e8m0fnu, which have none, stop at their
+  /// largest value, infinities too. NaN stays NaN, but for f4e2m1fn, which has none: its largest value. f8e8m0fnu has
+  /// no sign.
   round_to,
-  // copy; with a scalar operand: fill
+  /// Copy; with a scalar operand: fill.
   copy,
-  // dst[i] = a + b * i, a and b scalars (integer lanes)
+  /// dst[i] = a + b * i, a and b scalars (integer lanes).
   ramp,
 };
 
@@ -82,28 +94,35 @@ struct StripKey {
   Lane lane = Lane::f32;                                     ///< lane of the result; of the operands for `compare`
   Lane from = Lane::f32;                                     ///< convert: lane of the operand
   std::uint8_t scalar_operands = 0;                          ///< bit i set: operand i is one value, not a strip
-  tile_ir::ElementType element = tile_ir::ElementType::f32;  ///< round_to: target precision
+  tile_ir::ElementType element = tile_ir::ElementType::f32;  ///< round_to: target precision; fma: see there
+  /// add, sub, mul, div, sqrt, fma, round_to: approx and full give the nearest value. div of integers: see there.
   tile_ir::Rounding rounding = tile_ir::Rounding::nearest_even;
   tile_ir::Signedness signedness = tile_ir::Signedness::signed_;
   tile_ir::Predicate predicate = tile_ir::Predicate::equal;
   tile_ir::Ordering ordering = tile_ir::Ordering::ordered;
+  /// add, sub, mul, div, fma, sqrt, rsqrt, exp, exp2, min, max: subnormal operands and results become signed zeros.
   bool flush_to_zero = false;
-  bool propagate_nan = false;  ///< min, max: NaN wins; otherwise the number wins (IEEE 754 maximumNumber)
+  bool propagate_nan = false;  ///< min, max: NaN wins; otherwise the number wins (IEEE 754 maximumNumber); -0 < +0
 };
 
-/// dst[i] = op(a[i], b[i], c[i]) for i < lanes. dst may equal any operand. Unused operands are null.
+/// dst[i] = op(a[i], b[i], c[i]) for i < lanes <= kStripLanes. dst may equal any operand, of whatever width, but may
+/// not overlap one otherwise. Unused operands are null; a scalar operand is read as one value.
 using StripFn = void (*)(void* dst, const void* a, const void* b, const void* c, std::size_t lanes) noexcept;
 /// The kernel for `key` at the current level, or null where this operation does not exist for that lane.
 [[nodiscard]] StripFn find_strip(const StripKey& key) noexcept;
 
 /// Contiguous memory to lanes (widening) and back (rounding to nearest even, exact for values already rounded; i1 is
-/// one byte). `memory` has the alignment of its element only; nothing outside [memory, memory + lanes) is touched.
+/// one byte, any but 0 is true). `memory` has the alignment of its element only; nothing outside [memory, memory +
+/// lanes) is touched. Values that a store rounds become what round_to makes of them. i4 (sign-extended) and f4e2m1fn
+/// lie two in a byte, the first in the low half, `memory` beginning with a whole byte.
 using LoadFn = void (*)(void* dst, const void* memory, std::size_t lanes) noexcept;
 using StoreFn = void (*)(void* memory, const void* src, std::size_t lanes) noexcept;
 [[nodiscard]] LoadFn find_load(tile_ir::ElementType element) noexcept;
 [[nodiscard]] StoreFn find_store(tile_ir::ElementType element) noexcept;
 
-/// lanes[i] = *(element*)(addresses[i]) where mask[i] (null: everywhere), else `padding` (one lane value; null: zero).
+/// dst[i] = *(element*)(addresses[i]) where mask[i] (null: everywhere), else `padding` (one lane value; null: zero).
+/// Addresses need no alignment; those of other lanes are not touched. Scatter goes in the order of lanes. Null for
+/// 4-bit elements, which have no address.
 using GatherFn = void (*)(void* dst, const std::int64_t* addresses, const std::uint8_t* mask, const void* padding,
                           std::size_t lanes) noexcept;
 using ScatterFn = void (*)(const std::int64_t* addresses, const void* src, const std::uint8_t* mask,
@@ -117,15 +136,22 @@ struct MatrixView {
   std::int64_t row_stride = 0;  ///< elements
 };
 
-/// c[m x n] += a[m x k] * b[k x n]; c row-major f32 (or i32 for i8) with stride n. `scratch` holds mma_scratch_bytes.
+/// c[m x n] += a[m x k] * b[k x n] for any extents; c is row-major with stride n in lanes of the accumulator (an f16
+/// accumulator in f32 lanes, to be rounded by the caller). Nothing outside the three matrices is touched. `scratch`
+/// holds mma_scratch_bytes, aligned to kVectorBytes. Floats are summed in the order of k by fused multiply-adds, so
+/// that the vector width does not show; plain rounds products too, and amx sums bf16 in an order of its own, without
+/// subnormals.
 using MmaFn = void (*)(void* c, MatrixView a, MatrixView b, std::int64_t m, std::int64_t n, std::int64_t k,
                        void* scratch) noexcept;
+/// Pairs of operand and accumulator: f32, tf32 (already rounded) and bf16 with f32; f16, f8e4m3fn and f8e5m2 with f32
+/// or f16; f64 with f64; i8 with i32, of either signedness.
 struct MmaKey {
   tile_ir::ElementType a = tile_ir::ElementType::f32;  ///< also of b
   tile_ir::ElementType accumulator = tile_ir::ElementType::f32;
   tile_ir::Signedness lhs = tile_ir::Signedness::signed_;
   tile_ir::Signedness rhs = tile_ir::Signedness::signed_;
 };
+/// Null for a pair that is not supported.
 [[nodiscard]] MmaFn find_mma(const MmaKey& key) noexcept;
 [[nodiscard]] std::size_t mma_scratch_bytes(const MmaKey& key, std::int64_t m, std::int64_t n, std::int64_t k) noexcept;
 

@@ -82,6 +82,9 @@ TEST_P(StripShape, ResultMayReplaceAnOperandOfAnyWidth) {
   const auto wide = run_in_place<std::int64_t>({.op = StripOp::convert, .lane = Lane::i64, .from = Lane::i8}, bytes);
   const auto words = counting<std::int64_t>(kStripLanes, 0);
   const auto narrow = run_in_place<std::int8_t>({.op = StripOp::convert, .lane = Lane::i8, .from = Lane::i64}, words);
+  const auto limit = make_register(std::vector<std::int64_t>(kStripLanes, 100), kStripLanes);
+  const auto less = run_in_place<std::uint8_t>(
+      {.op = StripOp::compare, .lane = Lane::i64, .predicate = Predicate::less}, words, limit.get());
   std::vector<std::uint8_t> mask(kStripLanes);
   for (std::size_t i = 0; i < kStripLanes; ++i) mask[i] = i % 3 == 0;
   const auto yes = make_register(counting<float>(kStripLanes, 0), kStripLanes);
@@ -90,6 +93,7 @@ TEST_P(StripShape, ResultMayReplaceAnOperandOfAnyWidth) {
   for (std::size_t i = 0; i < kStripLanes; ++i) {
     ASSERT_EQ(wide[i], bytes[i]);
     ASSERT_EQ(narrow[i], bytes[i]);
+    ASSERT_EQ(less[i], i < 100);
     ASSERT_EQ(chosen[i], (i % 3 == 0 ? 0.0F : 1000.0F) + static_cast<float>(i));
   }
 }
