@@ -12,6 +12,9 @@ use crate::tensor::{ANY_RANK, TensorArg};
 /// Limits of the launch grid, per axis.
 const GRID_LIMITS: [i64; 3] = [i32::MAX as i64, 65_535, 65_535];
 
+/// Tile IR's limit.
+const MAX_TILE_ELEMENTS: i32 = 1 << 24;
+
 impl Call {
     pub fn new(op: &'static CStr, device: i32, stream: u64) -> Self {
         Self { op, device, stream }
@@ -144,13 +147,13 @@ impl Call {
         Err(self.wrong_stride(tensor, dim))
     }
 
-    /// Requires a tile extent: a power of two.
+    /// Requires a tile extent: a power of two, no larger than a whole tile may be.
     #[inline(always)]
     pub fn expect_tile(&self, name: &str, value: i32) -> Result<()> {
-        if value > 0 && (value as u32).is_power_of_two() {
+        if (1..=MAX_TILE_ELEMENTS).contains(&value) && (value as u32).is_power_of_two() {
             return Ok(());
         }
-        Err(self.invalid(format_args!("argument {name}: wanted a power of two, got {value}")))
+        Err(self.invalid(format_args!("argument {name}: wanted a power of two up to {MAX_TILE_ELEMENTS}, got {value}")))
     }
 
     #[inline(always)]
