@@ -1,0 +1,25 @@
+# Libraries that the tests load: a kernel library and a driver without kernels, and variants with one fault each.
+function(tilegym_fake_library name source)
+  add_library(${name} MODULE ${CMAKE_SOURCE_DIR}/tests/cpp/runtime/fixtures/${source})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/csrc)
+  target_compile_definitions(${name} PRIVATE ${ARGN})
+  target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fakes)
+  add_dependencies(test_runtime ${name})
+endfunction()
+
+tilegym_fake_library(fake_kernels fake_kernels.cc)
+tilegym_fake_library(fake_kernels_abi fake_kernels.cc FAKE_ABI_VERSION=99)
+tilegym_fake_library(fake_kernels_desc fake_kernels.cc FAKE_DESC_SIZE=96)
+tilegym_fake_library(fake_kernels_bare fake_kernels.cc FAKE_NO_MANIFEST)
+tilegym_fake_library(fake_kernels_uncounted fake_kernels.cc FAKE_NO_COUNTERS)
+tilegym_fake_library(fake_kernels_driverless fake_kernels.cc FAKE_REFUSES_DRIVER)
+tilegym_fake_library(fake_driver fake_driver.cc)
+tilegym_fake_library(fake_driver_foreign fake_driver.cc FAKE_FOREIGN)
+target_compile_definitions(test_runtime PRIVATE TILEGYM_FAKES="${CMAKE_BINARY_DIR}/fakes")
+
+# The layout of our DLPack declarations is compared with torch's header where there is one.
+if(TARGET libtorch)
+  target_include_directories(test_runtime SYSTEM PRIVATE ${TORCH_ROOT}/include)
+  target_compile_definitions(test_runtime PRIVATE TILEGYM_HAVE_DLPACK_HEADER)
+endif()
