@@ -1,0 +1,10 @@
+#include "bindings/core/topics.h"
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The C++ runtime of tilegym: kernel library, tensors, comparison, settings and build.";
+  tilegym::bindings::bind_tensor(module);
+  tilegym::bindings::bind_cpu_device(module);
+  tilegym::bindings::bind_library(module);
+  tilegym::bindings::bind_compare(module);
+  tilegym::bindings::bind_build(module);
+}

@@ -1,0 +1,176 @@
+#include "bindings/core/op_object.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings/core/errors.h"
+#include "bindings/core/main_thread.h"
+#include "bindings/core/op_arguments.h"
+#include "bindings/core/op_values.h"
+#include "runtime/interrupt.h"
+
+namespace tilegym::bindings {
+namespace {
+
+namespace py = pybind11;
+using runtime::DriverKind;
+using runtime::OpCall;
+
+struct BoundOp {
+  std::shared_ptr<runtime::KernelLibrary> library;
+  OpSignature signature;
+};
+
+struct OpObject {
+  PyObject ob_base;
+  vectorcallfunc vectorcall;
+  BoundOp* bound;  // owned
+};
+
+const BoundOp& bound_op(PyObject* self) {
+  return *reinterpret_cast<OpObject*>(self)->bound;
+}
+
+bool pass_values(const OpSignature& signature, const OpSignature::Values& values, ValuePasser& passer) {
+  for (std::size_t position = 0; position < signature.params().size(); ++position) {
+    if (!passer.pass(signature.params()[position].index, values[position])) return false;
+  }
+  return true;
+}
+
+bool bind_driver(const BoundOp& bound, DriverKind kind) {
+  const Status status = bound.library->ensure_driver(kind);
+  if (status.ok()) return true;
+  set_kernel_error(bound.signature.op().name, runtime::ReturnCode::device_failed, status.error().message);
+  return false;
+}
+
+std::int32_t run(const runtime::KernelLibrary& library, const OpCall& call) {
+  std::optional<runtime::InterruptGuard> guard;
+  const bool on_cpu = call.device().kind == DriverKind::cpu;
+  if (on_cpu && is_main_thread()) guard.emplace(library.cpu_device().cancel_function());
+  PyThreadState* const state = PyEval_SaveThread();
+  const std::int32_t code = call.invoke();
+  PyEval_RestoreThread(state);
+  return code;
+}
+
+bool call_bound(const BoundOp& bound, PyObject* const* arguments, std::size_t positional, PyObject* names) {
+  const runtime::OpRow& op = bound.signature.op();
+  OpSignature::Values values;
+  OpCall call(op);
+  ValuePasser passer(op, call);
+  std::uint64_t stream = 0;
+  if (!bound.signature.sort(arguments, positional, names, values)) return false;
+  if (!pass_values(bound.signature, values, passer) || !bind_driver(bound, call.device().kind)) return false;
+  if (!passer.current_stream(stream)) return false;
+  call.complete(stream);
+  const std::int32_t code = run(*bound.library, call);
+  if (code != 0) set_call_error(op.name, code, bound.library->last_error());
+  return code == 0;
+}
+
+PyObject* call_op(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) noexcept {
+  try {
+    if (!call_bound(bound_op(self), arguments, PyVectorcall_NARGS(flags), names)) return nullptr;
+    Py_RETURN_NONE;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+
+void deallocate(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete reinterpret_cast<OpObject*>(self)->bound;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* text_object(const std::string& text) {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+PyObject* represent(PyObject* self) {
+  return text_object("<op " + bound_op(self).signature.text() + ">");
+}
+
+PyObject* get_name(PyObject* self, void*) {
+  return PyUnicode_FromString(bound_op(self).signature.op().name);
+}
+
+PyObject* get_doc(PyObject* self, void*) {
+  const char* doc = bound_op(self).signature.op().doc;
+  return PyUnicode_FromString(doc == nullptr ? "" : doc);
+}
+
+/// inspect.Signature of the arguments that callers pass, for help() and editors.
+py::object inspect_signature(const OpSignature& signature) {
+  const py::module_ inspect = py::module_::import("inspect");
+  const py::object parameter = inspect.attr("Parameter");
+  py::list parameters;
+  for (const auto& [index, name] : signature.params()) {
+    const runtime::ParamRow& row = signature.op().params[index];
+    py::object value = parameter.attr("empty");
+    if (row.has_default != 0 && row.kind == runtime::ParamKind::f32) value = py::float_(row.default_value.floating);
+    if (row.has_default != 0 && row.kind != runtime::ParamKind::f32) value = py::int_(row.default_value.integer);
+    parameters.append(parameter(row.name, parameter.attr("POSITIONAL_OR_KEYWORD"), py::arg("default") = value));
+  }
+  return inspect.attr("Signature")(parameters);
+}
+
+PyObject* get_signature(PyObject* self, void*) {
+  try {
+    return inspect_signature(bound_op(self).signature).release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+PyGetSetDef properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
+                            {"__doc__", get_doc, nullptr, nullptr, nullptr},
+                            {"__signature__", get_signature, nullptr, nullptr, nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpObject, vectorcall), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
+
+PyTypeObject* make_op_type() {
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                         {Py_tp_getset, properties},
+                         {Py_tp_members, members},
+                         {0, nullptr}};
+  PyType_Spec spec{"tilegym_rs._core.Op", sizeof(OpObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace
+
+py::object op_type() {
+  static PyTypeObject* const type = make_op_type();  // lives as long as the process
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
+}
+
+py::object make_op_object(std::shared_ptr<runtime::KernelLibrary> library, const runtime::OpRow& op) {
+  auto* type = reinterpret_cast<PyTypeObject*>(op_type().ptr());
+  std::unique_ptr<BoundOp> bound(new BoundOp{std::move(library), OpSignature(op)});
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) throw py::error_already_set();
+  auto* object = reinterpret_cast<OpObject*>(self);
+  object->vectorcall = call_op;
+  object->bound = bound.release();
+  return py::reinterpret_steal<py::object>(self);
+}
+
+}  // namespace tilegym::bindings
