@@ -1,0 +1,113 @@
+"""The kernel library and the CPU device of this process, loaded at first use."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilegym_rs.errors import BuildError, KernelError
+
+if TYPE_CHECKING:
+    from tilegym_rs import _core
+
+STAND_IN_NAME = "libtilegym_cpu_driver.so"
+
+_lock = threading.Lock()
+_loaded: _core.KernelLibrary | None = None
+
+
+def library() -> _core.KernelLibrary:
+    """The kernel library of this process; each op is an attribute, `library().softmax(out, x, block_size=1024)`.
+
+    The first call loads it, and builds it with cargo where it is missing or stale. Threads that call at once share one
+    build.
+
+    Raises:
+        BuildError: it has to be built and cannot be.
+        KernelError: the file found is not a kernel library of this version, or the stand-in driver is missing.
+        ImportError: the package was installed without its extension.
+    """
+    global _loaded
+    if _loaded is None:
+        with _lock:
+            if _loaded is None:
+                _loaded = _load()
+    return _loaded
+
+
+def _load() -> _core.KernelLibrary:
+    from tilegym_rs import _core, build
+
+    return _core.KernelLibrary(build.ensure_library(), stand_in_path())
+
+
+def stand_in_path() -> Path:
+    """The CPU device's driver, which the package's installation puts beside the extension.
+
+    Raises:
+        KernelError: it is not there.
+    """
+    from tilegym_rs import build
+
+    path = build.prebuilt_folder() / STAND_IN_NAME
+    if path.is_file():
+        return path
+    raise KernelError(
+        f"CPU device: wanted the stand-in driver at '{path}', found no file; install the package again with "
+        "pip install './[cutile-rs]'"
+    )
+
+
+def counters() -> _core.Counters:
+    """Launches and compilations since the library was loaded; all zero before that."""
+    from tilegym_rs import _core
+
+    return _loaded.counters() if _loaded is not None else _core.Counters()
+
+
+def last_error() -> str:
+    """Why the calling thread's last failed call of the kernel library failed; empty where there was none."""
+    return _loaded.last_error() if _loaded is not None else ""
+
+
+@functools.cache
+def library_available() -> bool:
+    """Whether library() can succeed: it is loaded, its file is fresh, or everything that builds it is there.
+
+    Builds nothing. The answer is kept for the process.
+    """
+    if _loaded is not None:
+        return True
+    try:
+        from tilegym_rs import build, settings
+
+        stand_in_path()
+        if build.find_library() is not None:
+            return True
+        return bool(settings.read("autobuild")) and all(check.found for check in build.find_toolchain().checks)
+    except (ImportError, ValueError, BuildError, KernelError):
+        return False
+
+
+@functools.cache
+def cpu_device() -> _core.CpuDevice:
+    """The CPU device, without a kernel library. Raises KernelError where its driver is missing or broken."""
+    from tilegym_rs import _core
+
+    return _core.CpuDevice(stand_in_path())
+
+
+def sm_count(device_index: int = -1) -> int:
+    """Multiprocessors of a device: a CUDA ordinal, or -1 for the GPU that the CPU device stands in for."""
+    if device_index < 0:
+        return cpu_device().target.multiprocessors
+    import torch
+
+    return int(torch.cuda.get_device_properties(device_index).multi_processor_count)
+
+
+def cpu_target() -> str:
+    """The architecture of the GPU that the CPU device stands in for, such as "sm_90"."""
+    return f"sm_{cpu_device().target.compute_capability}"
