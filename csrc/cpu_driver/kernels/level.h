@@ -27,6 +27,11 @@ TILEGYM_KERNEL_LEVEL(plain)
 #if TILEGYM_SIMD_LEVELS
 TILEGYM_KERNEL_LEVEL(avx2)
 TILEGYM_KERNEL_LEVEL(avx512)
+/// Products only; the other kernels of the level are those of avx512.
+namespace amx {
+MmaFn find_mma(const MmaKey& key) noexcept;
+std::size_t mma_scratch_bytes(const MmaKey& key, std::int64_t m, std::int64_t n, std::int64_t k) noexcept;
+}  // namespace amx
 #endif
 #undef TILEGYM_KERNEL_LEVEL
 

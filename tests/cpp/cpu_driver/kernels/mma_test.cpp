@@ -8,8 +8,9 @@ namespace {
 struct Shape {
   std::int64_t m, n, k;
 };
-constexpr Shape kShapes[] = {{1, 1, 1},  {1, 64, 3},  {2, 2, 2},   {7, 33, 5},    {16, 16, 16},
-                             {13, 8, 9}, {64, 48, 7}, {128, 4, 1}, {30, 100, 31}, {6, 16, 64}};
+constexpr Shape kShapes[] = {{1, 1, 1},    {1, 64, 3},   {2, 2, 2},    {7, 33, 5},    {16, 16, 16},
+                             {13, 8, 9},   {64, 48, 7},  {128, 4, 1},  {30, 100, 31}, {6, 16, 64},
+                             {16, 16, 32}, {48, 80, 64}, {64, 32, 128}};
 
 /// Small integers, exact in every operand format and in every order of summation.
 std::vector<int> small_integers(std::size_t count, int low, int high, unsigned seed) {
