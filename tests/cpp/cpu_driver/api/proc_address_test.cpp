@@ -43,13 +43,20 @@ TEST(ProcAddress, TooOldVersionIsNotSufficient) {
 }
 
 TEST(ProcAddress, MissingCallIsNullAndNamedInTheReport) {
-  for (const char* name : {"cuGraphLaunch", "cuTexObjectCreate", "cuMemAlloc_v2", "", "printf"}) {
+  for (const char* name : {"cuGraphUpload", "cuTexObjectCreate", "cuMemAlloc_v2", "", "printf"}) {
     const Found found = look_up(name, 13000);
     EXPECT_EQ(found.code, CUDA_ERROR_NOT_FOUND) << name;
     EXPECT_EQ(found.address, nullptr) << name;
     EXPECT_EQ(found.status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND) << name;
     EXPECT_EQ(last_report(), "cuGetProcAddress_v2: " + std::string(name) + " is not available");
   }
+}
+
+TEST(ProcAddress, RefusedCallIsFoundAndSaysWhatIsMissing) {
+  EXPECT_EQ(look_up("cuGraphCreate", 13000).address, address(cuGraphCreate));
+  CUgraph graph = nullptr;
+  EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(last_report(), "cuGraphCreate: graphs are not available on the CPU device");
 }
 
 TEST(ProcAddress, NullArgumentsAreRefused) {
