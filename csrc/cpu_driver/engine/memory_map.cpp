@@ -23,6 +23,7 @@ std::string hexadecimal(std::uintptr_t address) {
 std::string position(const MemoryRange& range, std::uintptr_t address) {
   if (address < range.begin) return std::to_string(range.begin - address) + " bytes before the start";
   if (address < range.end) return "inside, at byte " + std::to_string(address - range.begin);
+  if (address == range.end) return "directly behind the end";
   return std::to_string(address - range.end) + " bytes past the end";
 }
 

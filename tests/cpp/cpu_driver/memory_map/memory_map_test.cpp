@@ -43,6 +43,11 @@ TEST(MemoryMap, DescribesAddressPastTheEndWithElement) {
             "address 0x414, nearest to argument 'out' (40 bytes): 4 bytes past the end, element 11 of 10");
 }
 
+TEST(MemoryMap, DescribesTheFirstAddressOutside) {
+  EXPECT_EQ(MemoryMap(kRanges).describe(1040),
+            "address 0x410, nearest to argument 'out' (40 bytes): directly behind the end");
+}
+
 TEST(MemoryMap, DescribesAddressBeforeTheStart) {
   EXPECT_EQ(MemoryMap(kRanges).describe(1990, 4),
             "address 0x7c6, nearest to argument 'x' (400 bytes): 10 bytes before the start");
