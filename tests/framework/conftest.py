@@ -10,24 +10,30 @@ _ROOT = Path(__file__).resolve().parents[2]
 _FIXTURES = _ROOT / "tests" / "cpp" / "runtime" / "fixtures"
 
 
-def _compile(folder: Path, source: str, name: str, *definitions: str) -> Path:
-    library = folder / f"{name}.so"
-    compiler = os.environ.get("CXX", "c++")
-    flags = ["-std=c++20", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{_ROOT / 'csrc'}", "-ldl"]
-    subprocess.run([compiler, *flags, *definitions, str(_FIXTURES / source), "-o", str(library)], check=True)
-    return library
+@pytest.fixture(scope="session")
+def compile_fake(tmp_path_factory):
+    """Compiles a source of tests/cpp/runtime/fixtures into a shared library and returns its path."""
+
+    def compile_source(source, *definitions):
+        library = tmp_path_factory.mktemp("fake") / f"{Path(source).stem}.so"
+        flags = ["-std=c++20", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{_ROOT / 'csrc'}"]
+        command = [os.environ.get("CXX", "c++"), *flags, *definitions, _FIXTURES / source, "-o", library, "-ldl"]
+        subprocess.run(command, check=True)
+        return library
+
+    return compile_source
 
 
 @pytest.fixture(scope="session")
-def fake_driver(tmp_path_factory):
+def fake_driver(compile_fake):
     """A stand-in driver that runs nothing."""
-    return _compile(tmp_path_factory.mktemp("driver"), "fake_driver.cc", "driver")
+    return compile_fake("fake_driver.cc")
 
 
 @pytest.fixture(scope="session")
-def fake_kernels(tmp_path_factory):
+def fake_kernels(compile_fake):
     """A kernel library whose ops show what they were called with."""
-    return _compile(tmp_path_factory.mktemp("kernels"), "fake_kernels.cc", "kernels")
+    return compile_fake("fake_kernels.cc")
 
 
 @pytest.fixture(scope="session")

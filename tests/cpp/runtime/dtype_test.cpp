@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(All, KernelDtype,
                                          Case{{TypeCode::float8_e4m3fn, 8, 1}, DType::f8e4m3fn, "float8_e4m3fn"},
                                          Case{{TypeCode::unsigned_integer, 8, 1}, DType::f4e2m1x2, "uint8"},
                                          Case{{TypeCode::float4_e2m1fn, 4, 2}, DType::f4e2m1x2, "float4_e2m1fn_x2"}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(Dtype, FnuzFormatsHaveNoCode) {
   EXPECT_FALSE(dtype_of({TypeCode::float8_e4m3fnuz, 8, 1}).has_value());
