@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::host::{self, Level};
 use crate::image;
 use crate::launch::Request;
-use crate::table::{self, Entry};
+use crate::table::{Entry, KERNELS};
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: calls that a capture would forbid are allowed on this thread.
 const CAPTURE_RELAXED: u32 = 2;
@@ -33,8 +33,8 @@ pub fn load(request: &Request<'_>) -> Result<&'static Entry> {
 }
 
 fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
-    let mut loading = table::lock();
-    if let Some(entry) = loading.find(&request.key) {
+    let mut kernels = KERNELS.lock();
+    if let Some(entry) = kernels.find(&request.key) {
         return Ok(entry);
     }
     let driver = driver::of_device(request.call.device)?;
@@ -42,7 +42,7 @@ fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
     let specialization =
         Specialization::new(request.kernel, &device.arch, request.options, request.generics, request.args)?;
     let function = function_of(driver, device, &specialization)?;
-    Ok(loading.add(Entry { key: request.key, function, context: device.context, driver }))
+    Ok(kernels.add(request.key, Entry { function, context: device.context, driver }))
 }
 
 fn function_of(driver: &'static Driver, device: &Device, specialization: &Specialization) -> Result<Function> {

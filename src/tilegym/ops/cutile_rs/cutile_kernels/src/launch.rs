@@ -15,7 +15,7 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyBuilder};
 use crate::params::{MAX_VALUES, Params, Pointers, Ranges};
-use crate::table::{self, Entry};
+use crate::table::{Entry, KERNELS};
 use crate::tensor::{ANY_RANK, TensorArg};
 
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
@@ -97,7 +97,7 @@ impl Call {
         let Some(key) = key.finish() else {
             return Err(self.invalid(format_args!("{} has more arguments than a launch key holds", kernel.name())));
         };
-        let entry = match table::find(&key) {
+        let entry = match KERNELS.find(&key) {
             Some(entry) => entry,
             None => {
                 let args = &args.describe();

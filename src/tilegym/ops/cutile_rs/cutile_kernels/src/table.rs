@@ -1,7 +1,7 @@
 //! Loaded kernels by key: found without a lock, added under one, kept for the life of the process.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, Ordering};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,6 @@ use crate::key::Key;
 
 /// A kernel ready to launch.
 pub struct Entry {
-    pub key: Key,
     pub function: Function,
     /// The context the function belongs to.
     pub context: Context,
@@ -22,52 +21,135 @@ unsafe impl Send for Entry {}
 // SAFETY: as above.
 unsafe impl Sync for Entry {}
 
-const SLOTS: usize = 4096;
-/// Above three quarters, probes get long; further entries go to the overflow map.
-const LIMIT: usize = SLOTS / 4 * 3;
+/// All loaded kernels. 4096 slots are more than the kernels of a long process; 32 KiB of pointers.
+pub static KERNELS: Table<Entry, 4096> = Table::new();
 
-static TABLE: [AtomicPtr<Entry>; SLOTS] = [const { AtomicPtr::new(null_mut()) }; SLOTS];
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-static LOADING: Mutex<Option<HashMap<Key, &'static Entry>>> = Mutex::new(None);
+struct Slot<T> {
+    key: Key,
+    value: T,
+}
 
-/// The entry of a key, in open addressing with linear probing. Entries in the overflow map are not seen.
-#[inline(always)]
-pub fn find(key: &Key) -> Option<&'static Entry> {
-    let mut slot = key.slot_hash() as usize % SLOTS;
-    loop {
-        // SAFETY: null or a leaked entry, published with Release.
-        let entry = unsafe { TABLE[slot].load(Ordering::Acquire).as_ref() }?;
-        if entry.key == *key {
-            return Some(entry);
+/// An append-only table with open addressing and linear probing. Values are leaked.
+pub struct Table<T: 'static, const N: usize> {
+    slots: [AtomicPtr<Slot<T>>; N],
+    adding: Mutex<Rest<T>>,
+}
+
+/// What only the adder sees.
+struct Rest<T: 'static> {
+    used: usize,
+    /// Values added when the slots were three quarters full, since longer probes would cost every launch.
+    overflow: Option<HashMap<Key, &'static T>>,
+}
+
+/// The right to add: one thread at a time has it, and what it looks up is complete.
+pub struct Adding<'a, T: 'static, const N: usize> {
+    table: &'a Table<T, N>,
+    rest: MutexGuard<'a, Rest<T>>,
+}
+
+impl<T, const N: usize> Table<T, N> {
+    const fn new() -> Self {
+        Self { slots: [const { AtomicPtr::new(null_mut()) }; N], adding: Mutex::new(Rest { used: 0, overflow: None }) }
+    }
+
+    /// The value of a key, unless it is in overflow.
+    #[inline(always)]
+    pub fn find(&self, key: &Key) -> Option<&'static T> {
+        let mut i = key.slot_hash() as usize % N;
+        loop {
+            // SAFETY: null or a leaked slot, published with Release. Some slot is always null.
+            let slot = unsafe { self.slots[i].load(Ordering::Acquire).as_ref() }?;
+            if slot.key == *key {
+                return Some(&slot.value);
+            }
+            i = (i + 1) % N;
         }
-        slot = (slot + 1) % SLOTS;
+    }
+
+    pub fn lock(&self) -> Adding<'_, T, N> {
+        Adding { table: self, rest: self.adding.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 }
 
-/// The right to add entries: one thread compiles at a time, and what it looks up is complete.
-pub struct Loading(MutexGuard<'static, Option<HashMap<Key, &'static Entry>>>);
-
-pub fn lock() -> Loading {
-    Loading(LOADING.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-impl Loading {
-    pub fn find(&self, key: &Key) -> Option<&'static Entry> {
-        find(key).or_else(|| self.0.as_ref()?.get(key).copied())
+impl<T, const N: usize> Adding<'_, T, N> {
+    pub fn find(&self, key: &Key) -> Option<&'static T> {
+        self.table.find(key).or_else(|| self.rest.overflow.as_ref()?.get(key).copied())
     }
 
-    pub fn add(&mut self, entry: Entry) -> &'static Entry {
-        let entry: &'static Entry = Box::leak(Box::new(entry));
-        if COUNT.load(Ordering::Relaxed) >= LIMIT {
-            self.0.get_or_insert_default().insert(entry.key, entry);
-            return entry;
+    /// Adds the value of a key that is not in the table.
+    pub fn add(&mut self, key: Key, value: T) -> &'static T {
+        let slot: &'static mut Slot<T> = Box::leak(Box::new(Slot { key, value }));
+        if self.rest.used >= N / 4 * 3 {
+            self.rest.overflow.get_or_insert_default().insert(key, &slot.value);
+            return &slot.value;
         }
-        let mut slot = entry.key.slot_hash() as usize % SLOTS;
-        while !TABLE[slot].load(Ordering::Relaxed).is_null() {
-            slot = (slot + 1) % SLOTS;
+        let mut i = key.slot_hash() as usize % N;
+        while !self.table.slots[i].load(Ordering::Relaxed).is_null() {
+            i = (i + 1) % N;
         }
-        TABLE[slot].store(core::ptr::from_ref(entry).cast_mut(), Ordering::Release);
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        entry
+        let slot: *mut Slot<T> = slot;
+        self.table.slots[i].store(slot, Ordering::Release);
+        self.rest.used += 1;
+        // SAFETY: leaked above, and only read from here on.
+        unsafe { &(*slot).value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::Kernel;
+    use crate::key::KeyBuilder;
+    use crate::launch::{Generic, Options};
+
+    static KERNEL: Kernel =
+        Kernel { module: "m", function: c"f", symbol: c"f_entry", ast: || unreachable!(), source: "" };
+
+    fn key(number: i32) -> Key {
+        let mut key = KeyBuilder::new(&KERNEL, 0, Options::default());
+        key.generic(Generic::Int(number));
+        key.finish().unwrap()
+    }
+
+    #[test]
+    fn an_empty_table_finds_nothing() {
+        let table = Table::<i32, 8>::new();
+        assert_eq!(table.find(&key(1)), None);
+    }
+
+    #[test]
+    fn values_beyond_three_quarters_are_found_by_the_adder() {
+        let table = Table::<i32, 8>::new();
+        let mut adding = table.lock();
+        for number in 0..20 {
+            assert_eq!(*adding.add(key(number), number), number);
+        }
+        for number in 0..20 {
+            assert_eq!(adding.find(&key(number)), Some(&number));
+        }
+        assert_eq!((0..20).filter(|number| table.find(&key(*number)).is_some()).count(), 6);
+        assert_eq!(adding.find(&key(20)), None);
+    }
+
+    #[test]
+    fn readers_see_whole_values_while_one_thread_adds() {
+        static TABLE: Table<String, 64> = Table::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..40 {
+                    TABLE.lock().add(key(number), number.to_string());
+                }
+            });
+            for number in 0..40 {
+                let found = loop {
+                    if let Some(found) = TABLE.find(&key(number)) {
+                        break found;
+                    }
+                    std::thread::yield_now();
+                };
+                assert_eq!(*found, number.to_string());
+            }
+        });
     }
 }
