@@ -12,11 +12,11 @@ from tilegym_rs.validation.records import Timing
 
 MIN_CALLS = 5
 _MAX_CALLS = 50
-_BUDGET_SECONDS = 0.25
+_BUDGET_SECONDS = 0.1
 
 
 def time_warm_calls(call: Callable[[], Any], device_type: str, compile_ms: float = 0.0) -> Timing:
-    """Times at least five calls of something that has run before; more while a quarter of a second lasts.
+    """Times at least five calls of something that has run before; more while a tenth of a second lasts.
 
     Args:
         call: launches the op; on a CPU device it returns when the result is there.
