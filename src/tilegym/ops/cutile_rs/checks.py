@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
-_DEVICES = frozenset({"cpu", "cuda"})
 
 # Kernels index with 32-bit extents and strides.
 _LIMIT = 2**31 - 1
@@ -33,7 +32,7 @@ def usable(op: str, name: str, value: Any) -> torch.Tensor:
         isinstance(value, torch.Tensor)
         and value.dtype in DTYPES
         and value.layout is torch.strided
-        and value.device.type in _DEVICES
+        and (value.is_cpu or value.is_cuda)
         and not (value.requires_grad and torch.is_grad_enabled())
     ):
         return value.resolve_neg() if value.is_neg() else value
@@ -43,7 +42,7 @@ def usable(op: str, name: str, value: Any) -> torch.Tensor:
 def _refusal(op: str, name: str, value: Any) -> Exception:
     if not isinstance(value, torch.Tensor):
         return TypeError(f"{op}: {name}: wanted a torch.Tensor, got {type(value).__name__}")
-    if value.device.type not in _DEVICES:
+    if not (value.is_cpu or value.is_cuda):
         return ValueError(f"{op}: {name}: wanted a tensor on a CPU or CUDA device, got one on {value.device}")
     if value.layout is not torch.strided:
         return ValueError(f"{op}: {name}: wanted a strided tensor, got {value.layout}; call .to_dense() first")

@@ -28,7 +28,7 @@ def matmul(
     a, b = _operands(a, b, trans_a, trans_b)
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
     if m == 0 or n == 0 or k == 0:
-        return torch.zeros((m, n), dtype=a.dtype, device=a.device)
+        return a.new_zeros((m, n))
     persistent = static_persistent is None or bool(static_persistent)
     candidates = _candidates(persistent, a.device, kernel_configs)
 
@@ -67,7 +67,7 @@ def _candidates(
 
 
 def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: bool) -> torch.Tensor:
-    out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    out = a.new_empty((a.shape[0], b.shape[1]))
     bind_kernel_function("matmul")(
         out,
         a,

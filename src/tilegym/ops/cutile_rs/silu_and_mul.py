@@ -21,7 +21,7 @@ def silu_and_mul(
     input = checks.usable("silu_and_mul", "input", input)
     shape = _output_shape(input)
     if out is None:
-        out = torch.empty(shape, dtype=input.dtype, device=input.device)
+        out = input.new_empty(shape)
     else:
         _check_out(out, input, shape)
     if out.numel() == 0:

@@ -26,12 +26,12 @@ def softmax(
     x = checks.usable("softmax", "x", x)
     checks.rank_at_least_one("softmax", "x", x)
     if x.numel() == 0:
-        return torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        return x.new_empty(x.shape)
     x2 = rows(x)
     checks.within_limits("softmax", "x", x2)
     config: RowConfig = with_overrides("softmax", configs_for("softmax", x.device)[0], kernel_configs)
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
     limit = min(config.block_size, CHUNKED_BLOCK_SIZE) if use_chunked else config.block_size
-    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     bind_kernel_function("softmax")(
         rows(out),
         x2,
