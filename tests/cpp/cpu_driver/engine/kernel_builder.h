@@ -82,6 +82,9 @@ class KernelBuilder {
   [[nodiscard]] ValueId reduce(ValueId operand, std::int64_t dim, double identity, Opcode combine);
   void terminate(Opcode opcode, Values operands = {}) { add(opcode, std::move(operands), {}); }
 
+  /// The operation added last.
+  [[nodiscard]] Operation& last() { return blocks_.back()->operations.back(); }
+
   [[nodiscard]] Result<std::unique_ptr<const Kernel>> lower();
 
  private:
