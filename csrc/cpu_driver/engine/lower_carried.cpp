@@ -118,10 +118,13 @@ Status Lowering::assign_buffers(const Carriers& carriers, std::span<const ValueI
     if (carriers[i].is_slot || carriers[i].is_token) continue;
     const NodeId id = node_of(values[i]);
     TILEGYM_TRY(builder_.materialise(id));
-    graph_.consume(id);
     const Node& node = graph_[id];
     const bool there = node.kind == NodeKind::buffer && node.buffer == carriers[i].buffer;
     if (!there) copies.emplace_back(id, &carriers[i]);
+  }
+  // Only now: computing one value must not take the buffer of another.
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!carriers[i].is_slot && !carriers[i].is_token) graph_.consume(node_of(values[i]));
   }
   // A source that is another copy's target moves out of the way first.
   for (auto& [source, target] : copies) {

@@ -12,6 +12,7 @@ Status Lowering::lower_assert(const Operation& op) {
   AssertStep step{.place = place_of(op)};
   if (const tile_ir::Attribute* message = op.find(AttrName::message)) step.message = message->text;
   TILEGYM_ASSIGN(step.condition, inspected(condition));
+  graph_.consume(node_of(condition));
   emitter_.append(std::move(step));
   return {};
 }
@@ -26,6 +27,8 @@ Status Lowering::lower_print(const Operation& op) {
   for (const InspectedTile& tile : step.arguments) {
     if (!tile.is_slot) emitter_.touch(tile.buffer);
   }
+  // Only now: computing one argument must not take the buffer of another.
+  for (const ValueId value : op.group(0)) graph_.consume(node_of(value));
   emitter_.append(std::move(step));
   return {};
 }
@@ -42,7 +45,6 @@ Result<InspectedTile> Lowering::inspected(ValueId value) {
     tile.shape = type_of(value).shape;
     emitter_.touch(tile.buffer);
   }
-  graph_.consume(id);
   return tile;
 }
 

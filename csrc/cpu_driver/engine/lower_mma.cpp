@@ -41,6 +41,9 @@ Status Lowering::lower_mma(const Operation& op) {
     TILEGYM_ASSIGN(step.operands[i], mma_operand(op.operands[i]));
   }
   TILEGYM_ASSIGN(step.accumulator, exclusive_buffer(node_of(op.operands[2]), squeeze(result.shape), key.accumulator));
+  // Only now: computing the sum's buffer must not take an operand's.
+  graph_.consume(node_of(op.operands[0]));
+  graph_.consume(node_of(op.operands[1]));
   step.scratch = emitter_.new_buffer(mma_scratch_bytes(key, step.m, step.n, step.k));
   for (const CopyStep& operand : step.operands) {
     emitter_.touch(operand.src.buffer);
@@ -88,7 +91,6 @@ Result<CopyStep> Lowering::mma_operand(ValueId value) {
     emitter_.touch(step.src.buffer);
   }
   step.dst.strides = row_major(type.shape);
-  graph_.consume(id);
   return step;
 }
 
