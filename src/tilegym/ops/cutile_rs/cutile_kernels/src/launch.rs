@@ -169,15 +169,14 @@ impl Call {
     #[inline(never)]
     fn launch_failed(&self, kernel: &Kernel, driver: &Driver, status: i32) -> Error {
         let report = driver.last_report();
-        let code = match &report {
-            Some(report) if report.starts_with("cancelled") => rc::CANCELLED,
-            _ => rc::LAUNCH_FAILED,
-        };
-        // The report begins with the op as well.
         let subject = format!("{}: ", self.name());
+        if report.as_ref().is_some_and(|report| report.starts_with("cancelled")) {
+            return Error::new(rc::CANCELLED, format!("{subject}launch of {} was cancelled", kernel.name()));
+        }
+        // The report begins with the op as well.
         let own = |report: &String| report.strip_prefix(&subject).unwrap_or(report).to_owned();
         let reason = report.as_ref().map_or_else(String::new, |report| format!(": {}", own(report)));
         let status = driver.describe(status);
-        Error::new(code, format!("{subject}launch of {} failed with {status}{reason}", kernel.name()))
+        Error::launch(format!("{subject}launch of {} failed with {status}{reason}", kernel.name()))
     }
 }

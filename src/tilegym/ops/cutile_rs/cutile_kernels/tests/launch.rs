@@ -198,6 +198,7 @@ fn a_cancelled_launch_has_its_own_code() {
     null.fail("cuLaunchKernel", 719);
     null.set_report("cancelled after 3 of 8 tile blocks");
     assert_eq!(softmax(&x, &x, 128, CPU_DEVICE, 0), rc::CANCELLED);
+    assert_eq!(last_error(), "softmax: launch of softmax_single_tile_kernel was cancelled");
 }
 
 #[test]
