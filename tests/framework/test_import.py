@@ -15,10 +15,18 @@ from tilegym._shadowing import foreign_distributions
 
 HIDE = """
 import sys
-from importlib.machinery import PathFinder
 
-find_spec, hidden = PathFinder.find_spec, {hidden!r}
-PathFinder.find_spec = classmethod(lambda cls, name, *rest: None if name in hidden else find_spec(name, *rest))
+class Hiding:
+    def __init__(self, finder):
+        self._finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self._finder, name)
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name in {hidden!r} else self._finder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Hiding(finder) for finder in sys.meta_path]
 """
 
 
