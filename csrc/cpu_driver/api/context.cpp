@@ -12,7 +12,7 @@
 namespace tilegym::cpu {
 namespace {
 
-thread_local std::vector<CUcontext> stack;
+thread_local std::vector<CUcontext> context_stack;
 
 /// Context API version of the calls with a _v2 suffix, as real drivers report it.
 constexpr unsigned kContextApiVersion = 3020;
@@ -27,15 +27,15 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice device) {
   TILEGYM_CU_TRY(check_initialized());
   TILEGYM_CU_TRY(check_device(device));
   if (out == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the pointer for the context is null");
-  stack.push_back(add_context(flags, /*primary=*/false));
-  *out = stack.back();
+  context_stack.push_back(add_context(flags, /*primary=*/false));
+  *out = context_stack.back();
   return CUDA_SUCCESS;
 }
 
 CUresult pop_context(CUcontext* out) noexcept {
-  if (stack.empty()) return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread has no current context");
-  if (out != nullptr) *out = stack.back();
-  stack.pop_back();
+  if (context_stack.empty()) return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread has no current context");
+  if (out != nullptr) *out = context_stack.back();
+  context_stack.pop_back();
   return CUDA_SUCCESS;
 }
 
@@ -47,7 +47,7 @@ CUresult destroy_context(CUcontext handle) {
   }
   end_resources(*found);
   contexts().erase(handle);
-  if (current_handle() == handle) stack.pop_back();
+  if (current_handle() == handle) context_stack.pop_back();
   return CUDA_SUCCESS;
 }
 
@@ -113,7 +113,7 @@ CUcontext add_context(unsigned flags, bool primary) {
 }
 
 CUcontext current_handle() noexcept {
-  return stack.empty() ? nullptr : stack.back();
+  return context_stack.empty() ? nullptr : context_stack.back();
 }
 
 CUresult current_context(Context*& context) noexcept {
@@ -174,8 +174,8 @@ CUresult CUDAAPI cuCtxSetCurrent(CUcontext handle) {
     if (handle != nullptr && contexts().find(handle) == nullptr) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "the context handle is not live");
     }
-    if (!stack.empty()) stack.pop_back();
-    if (handle != nullptr) stack.push_back(handle);
+    if (!context_stack.empty()) context_stack.pop_back();
+    if (handle != nullptr) context_stack.push_back(handle);
     return CUDA_SUCCESS;
   });
 }
@@ -191,7 +191,7 @@ CUresult CUDAAPI cuCtxPushCurrent_v2(CUcontext handle) {
   return entry(__func__, [&]() -> CUresult {
     TILEGYM_CU_TRY(check_initialized());
     if (contexts().find(handle) == nullptr) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context handle is not live");
-    stack.push_back(handle);
+    context_stack.push_back(handle);
     return CUDA_SUCCESS;
   });
 }

@@ -35,9 +35,11 @@ class StreamRegistry {
   void stop() {
     constexpr std::chrono::seconds kPatience{2};
     stopping_.store(true, std::memory_order_relaxed);
-    cancel_flag().store(true, std::memory_order_relaxed);
+    const bool cancelled = cancel_flag().exchange(true, std::memory_order_relaxed);
     std::unique_lock lock(driver_lock());
     idle_->wait_for(lock, kPatience, [this] { return running_ == 0; });
+    // Exit handlers that follow may still launch on the default stream.
+    cancel_flag().store(cancelled, std::memory_order_relaxed);
   }
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
 
