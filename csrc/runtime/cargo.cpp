@@ -86,7 +86,10 @@ class Listener {
     }
     const std::string reason = message_field(line, "reason");
     if (reason == "compiler-artifact") {
-      progress_.crate_done(message_field(line, "package_id"));
+      // A crate's build script is an artifact as well, and comes long before the crate itself.
+      if (line.find(R"("kind":["custom-build"])") == std::string_view::npos) {
+        progress_.crate_done(message_field(line, "package_id"));
+      }
       remember_library(line);
     } else if (reason == "compiler-message") {
       const std::string rendered = message_field(line, "rendered");

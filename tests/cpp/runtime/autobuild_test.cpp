@@ -25,6 +25,7 @@ echo "$*" >> "$TILEGYM_TEST_RUNS"
 eval "$TILEGYM_TEST_CARGO"
 mkdir -p "$CARGO_TARGET_DIR/release"
 printf 'built %s' "$TILEGYM_SOURCE_FINGERPRINT" > "$CARGO_TARGET_DIR/release/libcutile_kernels.so"
+echo '{"reason":"compiler-artifact","package_id":"libc","target":{"kind":["custom-build"]},"filenames":["/x/script"]}'
 echo '{"reason":"compiler-artifact","package_id":"syn 2.0.1","filenames":["/x/libsyn.rlib"],"fresh":false}'
 echo "{\"reason\":\"compiler-artifact\",\"package_id\":\"k\",\"filenames\":[\"$CARGO_TARGET_DIR/release/libcutile_kernels.so\"]}"
 )sh";
