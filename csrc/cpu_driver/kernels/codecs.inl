@@ -13,7 +13,7 @@ struct Bf16Codec {
   TILEGYM_INLINE static void narrow(Code* to, Vec<float> v) {
     const Vec<std::int32_t> bits = bits_of(v);
     const Vec<std::int32_t> rounded = v == v ? add_bits(bits, ((bits >> 16) & 1) + 0x7fff) : bits | 0x400000;
-    narrow_u16(to, (rounded >> 16) & 0xffff);
+    narrow_u16(to, (Vec<std::int32_t>)((Vec<std::uint32_t>)rounded >> 16));
   }
 };
 

@@ -74,7 +74,7 @@ struct Decomposed {
 };
 
 TILEGYM_INLINE Decomposed decompose(Vec<float> x) {
-  const auto subnormal = x < splat(std::numeric_limits<float>::min());
+  const auto subnormal = x < splat(kSmallestNormal<float>);
   const Vec<float> normal = subnormal ? x * 0x1p24F : x;
   constexpr std::int32_t kSqrtHalf = 0x3f3504f3;
   const Vec<std::int32_t> offset = add_bits(bits_of(normal), splat(-kSqrtHalf));
@@ -93,10 +93,9 @@ TILEGYM_INLINE Vec<float> log_tail(Vec<float> f) {
 
 /// The special cases of a logarithm: -infinity at 0, NaN below, +infinity and NaN as they are.
 TILEGYM_INLINE Vec<float> log_domain(Vec<float> x, Vec<float> result) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  result = x < splat(infinity) ? result : x;
-  result = x == 0.0F ? splat(-infinity) : result;
-  return x < 0.0F ? splat(std::numeric_limits<float>::quiet_NaN()) : result;
+  result = x < splat(kInfinity) ? result : x;
+  result = x == 0.0F ? splat(-kInfinity) : result;
+  return x < 0.0F ? splat(kQuietNan) : result;
 }
 
 struct Log {

@@ -13,9 +13,10 @@ TILEGYM_STRIP_OP(Sub, 2, (Vec<T> a, Vec<T> b) { return a - b; })
 TILEGYM_STRIP_OP(Mul, 2, (Vec<T> a, Vec<T> b) { return a * b; })
 TILEGYM_STRIP_OP(Div, 2, (Vec<T> a, Vec<T> b) { return a / b; })
 TILEGYM_STRIP_OP(Fma, 3, (Vec<T> a, Vec<T> b, Vec<T> c) { return fma(a, b, c); })
+
 /// Rounded to odd in f32, so that a following rounding to f16 or bf16 sees on which side of its halfway points the
-/// exact value lies: of the two neighbours the one with the odd mantissa, or the exact value. `Down` and `Up` are Fma
-/// under the rounding modes towards the infinities.
+/// exact value lies: of the two neighbours the one with the odd mantissa, or the exact value. The
+/// neighbours come from the modes towards the infinities.
 inline constexpr unsigned kDownMode = kFloatMode<Rounding::negative_inf, false>;
 inline constexpr unsigned kUpMode = kFloatMode<Rounding::positive_inf, false>;
 
@@ -58,7 +59,7 @@ TILEGYM_STRIP_OP(Rsqrt, 1, (Vec<T> a) { return T{1} / sqrt(a); })
 template <class T>
 TILEGYM_INLINE Vec<T> flushed(Vec<T> a) {
   const Vec<T> zero = (Vec<T>)(bits_of(a) & kSignBits<T>);
-  return (Vec<T>)(bits_of(a) & ~kSignBits<T>) < broadcast(std::numeric_limits<T>::min()) ? zero : a;
+  return (Vec<T>)(bits_of(a) & ~kSignBits<T>) < broadcast(kSmallestNormal<T>) ? zero : a;
 }
 
 /// kMax: maximum, else minimum. -0 is less than +0: of equal operands the common or the joint bits are the answer.

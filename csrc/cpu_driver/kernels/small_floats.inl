@@ -107,7 +107,7 @@ TILEGYM_INLINE Vec<float> round_subnormal(Vec<float> absolute, Vec<std::int32_t>
 /// What a magnitude above kMax becomes: the infinity only where the mode rounds up to it.
 template <class Format, Rounding kMode>
 TILEGYM_INLINE Vec<float> overflowed(Vec<float> absolute, Vec<std::int32_t> away) {
-  const Vec<float> largest = splat(Format::kMax), infinity = splat(std::numeric_limits<float>::infinity());
+  const Vec<float> largest = splat(Format::kMax), infinity = splat(kInfinity);
   if constexpr (Format::kOverflow == Overflow::saturate) return largest;
   if constexpr (kMode == Rounding::nearest_even) return infinity;
   return (away | (absolute == infinity)) ? infinity : largest;
@@ -157,7 +157,7 @@ TILEGYM_INLINE Vec<float> round_to_power(Vec<float> v) {
                                                                    : kMantissa;
   power = bits <= kTurn ? splat(kSmallestPowerBits) : (bits <= kMantissa ? splat(kMantissa + 1) : power);
   power = power > kLargest ? splat(kLargest) : power;
-  return v == v ? as_float(power) : splat(std::numeric_limits<float>::quiet_NaN());
+  return v == v ? as_float(power) : splat(kQuietNan);
 }
 
 /// Code of a value that the format can hold.
@@ -172,7 +172,7 @@ TILEGYM_INLINE Vec<std::int32_t> encode(Vec<float> v) {
   }
   constexpr std::int32_t kTop = ((1 << (Format::kBits - 1)) - 1) & ~((1 << Format::kMantissa) - 1);
   if constexpr (Format::kSpecialExponent) {
-    code = absolute == splat(std::numeric_limits<float>::infinity()) ? splat(kTop) : code;
+    code = absolute == splat(kInfinity) ? splat(kTop) : code;
   }
   if constexpr (Format::kNan != 0) code = v == v ? code : splat(Format::kNan);
   return code | ((bits_of(v) >> 31) & (1 << (Format::kBits - 1)));

@@ -7,6 +7,7 @@
 #else
 #define TILEGYM_LANES_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+
 #define TILEGYM_INLINE [[gnu::always_inline]] inline
 
 template <class T>
@@ -75,6 +76,12 @@ TILEGYM_INLINE Vec<float> splat(float value) {
 TILEGYM_INLINE Vec<std::int32_t> splat(std::int32_t value) {
   return broadcast(value);
 }
+
+// Constants, not calls: a call in this region would leave a copy of the library's function compiled for it.
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kQuietNan = std::numeric_limits<float>::quiet_NaN();
+template <class T>
+inline constexpr T kSmallestNormal = std::numeric_limits<T>::min();
 
 /// Sum of bit patterns: a carry out of the top bit is no mistake.
 TILEGYM_INLINE Vec<std::int32_t> add_bits(Vec<std::int32_t> a, Vec<std::int32_t> b) {

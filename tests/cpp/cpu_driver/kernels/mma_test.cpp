@@ -140,7 +140,7 @@ TEST_P(Mma, EmptySumLeavesTheAccumulator) {
 
 TEST_P(Mma, UnsupportedTypesHaveNoKernel) {
   EXPECT_EQ(find_mma({.a = ElementType::i32, .accumulator = ElementType::i32}), nullptr);
-  EXPECT_EQ(mma_scratch_bytes({.a = ElementType::i32}, 8, 8, 8), 0);
+  EXPECT_EQ(mma_scratch_bytes({.a = ElementType::i32}, 8, 8, 8), 0U);
 }
 
 }  // namespace
