@@ -107,6 +107,8 @@ struct LoadInstr {
   LocationId dst = kNoLocation;
   LocationId padding = kNoLocation;
   bool padding_is_strip = false;
+  /// Aligned memory may stand for the register itself.
+  bool in_place = false;
   std::uint32_t lane_bytes = 0;
   std::uint32_t access = 0;
 };
@@ -114,6 +116,8 @@ struct StoreInstr {
   StoreFn store = nullptr;
   ScatterFn scatter = nullptr;
   LocationId src = kNoLocation;
+  /// Aligned memory may stand for the register that the value is computed in.
+  bool in_place = false;
   std::uint32_t lane_bytes = 0;
   std::uint32_t access = 0;
 };

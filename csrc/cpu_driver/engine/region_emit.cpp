@@ -129,6 +129,8 @@ Status RegionEmitter::emit_load(NodeId id) {
     instr.padding_is_strip = !padding.scalar;
   }
   instr.dst = destination(id);
+  instr.in_place =
+      stored_as_lanes(node.access.element) && region_.locations[instr.dst].kind == LocationKind::strip_register;
   instrs_->push_back(instr);
   return {};
 }
@@ -169,7 +171,7 @@ LocationId RegionEmitter::destination(NodeId id) {
   const auto out = outs_.find(id);
   if (out != outs_.end() && out->second.direct) {
     const LocationId location = out_location(out->second, format_of(node.lane));
-    if (node.element == format_of(node.lane) && aligned(region_.locations[location])) {
+    if (stored_as_lanes(node.element) && aligned(region_.locations[location])) {
       places_[id] = {location, false};
       return location;
     }
@@ -202,7 +204,7 @@ RegionEmitter::Place RegionEmitter::place_buffer(const Node& node) {
   TILEGYM_CHECK(row || strides.back() == 1);
   const LocationId memory = add({row ? LocationKind::buffer_row : LocationKind::buffer_strip, node.buffer,
                                  format_bytes(node.format), outer(strides)});
-  if (node.format == format_of(node.lane) && (row || aligned(region_.locations[memory]))) return {memory, row};
+  if (stored_as_lanes(node.format) && (row || aligned(region_.locations[memory]))) return {memory, row};
   const LocationId lanes = new_register(node.lane);
   instrs_->push_back(MoveInstr{find_load(node.format), lanes, memory, row});
   return {lanes, row};

@@ -54,6 +54,7 @@ class RegionEmitter {
   Status emit_move(NodeId id);
   Status emit_outputs();
   Status emit_store(const StoreOut& store);
+  [[nodiscard]] bool computed_last(const StoreOut& store, LocationId src) const;
   Status emit_reduce(const ReduceOut& reduce);
   Status emit_body(const ReduceOut& reduce, Reduction& reduction);
   Status write_out(NodeId id, const PlannedOut& out);

@@ -24,13 +24,21 @@ Status RegionEmitter::emit_store(const StoreOut& store) {
   if (contiguous == nullptr || scatter == nullptr) return unsupported(store.place, tile_ir::name(element));
   const LocationId src = strip_of(store.value);
   if (store.access) {
-    instrs_->push_back(StoreInstr{contiguous, scatter, src, static_cast<std::uint32_t>(lane_bytes(value.lane)),
-                                  add_access(*store.access)});
+    const auto width = static_cast<std::uint32_t>(lane_bytes(value.lane));
+    instrs_->push_back(
+        StoreInstr{contiguous, scatter, src, computed_last(store, src), width, add_access(*store.access)});
     return {};
   }
   const LocationId mask = store.mask == kNoNode ? kNoLocation : strip_of(store.mask);
   instrs_->push_back(ScatterInstr{scatter, strip_of(store.addresses), src, mask, bytes, store.place});
   return {};
+}
+
+/// Whether the stored lanes come from the region's last instruction, so that nothing is read from memory after them.
+bool RegionEmitter::computed_last(const StoreOut& store, LocationId src) const {
+  if (!stored_as_lanes(store.element) || instrs_->empty() || scan_.order.empty()) return false;
+  const auto* last = std::get_if<ComputeInstr>(&instrs_->back());
+  return last != nullptr && last->dst == src && region_.locations[src].kind == LocationKind::strip_register;
 }
 
 Status RegionEmitter::write_out(NodeId id, const PlannedOut& out) {

@@ -69,6 +69,9 @@ class RegionRun {
   void place_row();
   bool run_row();
   bool run_strips();
+  void place_store();
+  [[nodiscard]] std::byte* lanes_in_memory(std::uint32_t access, std::size_t bytes) const;
+  [[nodiscard]] std::byte* register_of(LocationId id) const;
   bool next_row();
   void load_lanes(const LoadInstr& instr, const RowAccess& row, std::size_t begin, std::size_t count, void* dst);
   void fill_addresses(const RowAccess& row, std::size_t begin, std::size_t count);
@@ -128,11 +131,19 @@ bool RegionRun::run_strips() {
     for (const LocationId id : region_.strip_locations) {
       frame_.at[id] = frame_.row_base[id] + strip_.first * region_.locations[id].element_bytes;
     }
+    place_store();
     for (const Instr& instr : region_.instrs) {
       if (!std::visit(*this, instr)) return false;
     }
   }
   return true;
+}
+
+void RegionRun::place_store() {
+  const auto* store = region_.instrs.empty() ? nullptr : std::get_if<StoreInstr>(&region_.instrs.back());
+  if (store == nullptr || !store->in_place) return;
+  std::byte* memory = lanes_in_memory(store->access, store->lane_bytes);
+  frame_.at[store->src] = memory != nullptr ? memory : register_of(store->src);
 }
 
 bool RegionRun::next_row() {
@@ -168,7 +179,27 @@ void RegionRun::load_lanes(const LoadInstr& instr, const RowAccess& row, std::si
   instr.gather(dst, frame_.addresses, nullptr, nullptr, count);
 }
 
+/// The strip's lanes in memory, where they can be used as a register: all in bounds, contiguous, aligned, whole
+/// vectors.
+std::byte* RegionRun::lanes_in_memory(std::uint32_t access, std::size_t bytes) const {
+  const RowAccess& row = frame_.rows[access];
+  const auto address = row.address + static_cast<std::uintptr_t>(strip_.first * row.stride);
+  const bool whole = row.begin <= strip_.first && row.end >= strip_.first + static_cast<std::int64_t>(strip_.lanes);
+  const bool fits = whole && row.stride == static_cast<std::int64_t>(bytes) && address % kVectorBytes == 0 &&
+                    strip_.lanes * bytes % kVectorBytes == 0;
+  return fits ? reinterpret_cast<std::byte*>(address) : nullptr;
+}
+
+std::byte* RegionRun::register_of(LocationId id) const {
+  return frame_.registers + region_.locations[id].index;
+}
+
 bool RegionRun::operator()(const LoadInstr& instr) {
+  if (instr.in_place) {
+    std::byte* memory = lanes_in_memory(instr.access, instr.lane_bytes);
+    frame_.at[instr.dst] = memory != nullptr ? memory : register_of(instr.dst);
+    if (memory != nullptr) return true;
+  }
   const RowAccess& row = frame_.rows[instr.access];
   const Strip valid = clipped(row);
   std::byte* dst = at(instr.dst);
@@ -191,6 +222,7 @@ bool RegionRun::operator()(const LoadInstr& instr) {
 }
 
 bool RegionRun::operator()(const StoreInstr& instr) {
+  if (instr.in_place && at(instr.src) != register_of(instr.src)) return true;
   const RowAccess& row = frame_.rows[instr.access];
   const Strip valid = clipped(row);
   if (valid.lanes == 0) return true;
@@ -249,7 +281,7 @@ void RegionRun::start_reduction(const Reduction& reduction) {
 
 void RegionRun::pad_with_identity(const ReducedOperand& operand, std::size_t lanes) {
   const std::size_t bytes = lane_bytes(operand.lane);
-  std::byte* element = frame_.registers + region_.locations[operand.element].index;
+  std::byte* element = register_of(operand.element);
   operand.fill(element, &frame_.slots[operand.identity], nullptr, nullptr, lanes);
   std::memcpy(element, at(operand.source), strip_.lanes * bytes);
   frame_.at[operand.element] = element;
@@ -285,7 +317,7 @@ void RegionRun::fold(const Reduction& reduction) {
       std::byte* upper = at(operand.accumulator) + bytes;
       if (bytes % kVectorBytes != 0) {
         // Operands of kernels are aligned.
-        std::byte* element = frame_.registers + region_.locations[operand.element].index;
+        std::byte* element = register_of(operand.element);
         std::memcpy(element, upper, bytes);
         upper = element;
       }

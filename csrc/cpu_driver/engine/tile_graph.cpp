@@ -90,4 +90,8 @@ tile_ir::ElementType format_of(Lane lane) noexcept {
   return ElementType::i32;
 }
 
+bool stored_as_lanes(tile_ir::ElementType format) noexcept {
+  return format == tile_ir::ElementType::tf32 || format == format_of(lane_of(format));
+}
+
 }  // namespace tilegym::cpu

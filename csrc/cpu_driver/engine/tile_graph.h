@@ -120,5 +120,7 @@ template <class T>
 }
 /// The format a lane has in memory when it is stored unconverted.
 [[nodiscard]] tile_ir::ElementType format_of(Lane lane) noexcept;
+/// Whether the memory format is the same as the lanes that hold it.
+[[nodiscard]] bool stored_as_lanes(tile_ir::ElementType format) noexcept;
 
 }  // namespace tilegym::cpu
