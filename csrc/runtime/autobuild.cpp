@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 constexpr seconds kWaitingLine{4};
+constexpr int kAttempts = 3;  // builds that see their sources change before we give up
 constexpr const char* kFingerprintName = "libcutile_kernels.fingerprint";
 
 /// What is to be had and where; the folder names are: kernels/<fingerprint>/, target/, logs/.
@@ -92,34 +93,31 @@ Result<FileLock> lock_builds(const Plan& plan, const std::function<bool()>& keep
   });
 }
 
-/// cargo reads the sources after we did: what it built must not be filed under a fingerprint that is not its own.
-Status check_unchanged(const Plan& plan) {
-  TILEGYM_ASSIGN(const std::string now, source_fingerprint(plan.crate));
-  return now == plan.sources
-             ? Status()
-             : Status(Error{"kernel library: wanted sources that stay as they are during the build, but " +
-                            plan.crate.string() + " has changed; run it again"});
-}
-
-Result<LibraryFile> build(const Plan& plan, const Toolchain& toolchain, const std::function<bool()>& keep_going) {
+/// Nothing where the sources have changed since the plan: cargo reads them after we did, and what it built must not be
+/// filed under a fingerprint that is not its own.
+Result<std::optional<LibraryFile>> build(const Plan& plan, const Toolchain& toolchain,
+                                         const std::function<bool()>& keep_going) {
   std::error_code error;
   fs::create_directories(plan.cache() / "logs", error);
   const fs::path log = plan.cache() / "logs" / ("build-" + plan.name().substr(0, 12) + ".log");
   const CargoBuild job{plan.crate, plan.cache() / "target", log, plan.sources, kLibraryName};
   TILEGYM_ASSIGN(const fs::path made, run_cargo(job, toolchain, keep_going));
-  TILEGYM_TRY(check_unchanged(plan));
+  TILEGYM_ASSIGN(const std::string sources_now, source_fingerprint(plan.crate));
+  if (sources_now != plan.sources) {
+    return std::optional<LibraryFile>();
+  }
   const fs::path published = plan.cache() / plan.place();
   TILEGYM_TRY(publish_copy(made, published));
-  return LibraryFile{published, plan.sources, true};
+  return std::optional(LibraryFile{published, plan.sources, true});
 }
 
 /// Builds unless somebody else has, by the time that the lock is ours.
-Result<LibraryFile> build_once(const Plan& plan, const BuildRequest& request) {
+Result<std::optional<LibraryFile>> build_once(const Plan& plan, const BuildRequest& request) {
   const Toolchain toolchain = find_toolchain(plan.cache(), request.wheels);
   TILEGYM_TRY(toolchain.complete());
   TILEGYM_ASSIGN([[maybe_unused]] const FileLock lock, lock_builds(plan, request.keep_going));
   if (std::optional<LibraryFile> found = plan.find()) {
-    return *std::move(found);
+    return found;
   }
   return build(plan, toolchain, request.keep_going);
 }
@@ -164,12 +162,21 @@ Result<std::optional<LibraryFile>> find_library(const BuildRequest& request) {
 }
 
 Result<LibraryFile> ensure_library(const BuildRequest& request) {
-  TILEGYM_ASSIGN(Search found, search(request));
-  if (found.library) {
-    return *std::move(found.library);
+  fs::path crate;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    TILEGYM_ASSIGN(Search found, search(request));
+    if (found.library) {
+      return *std::move(found.library);
+    }
+    TILEGYM_TRY(may_build(request, *found.plan));
+    TILEGYM_ASSIGN(std::optional<LibraryFile> built, build_once(*found.plan, request));
+    if (built) {
+      return *std::move(built);
+    }
+    crate = found.plan->crate;
   }
-  TILEGYM_TRY(may_build(request, *found.plan));
-  return build_once(*found.plan, request);
+  return Error{"kernel library: wanted sources that stay as they are during a build, but " + crate.string() +
+               " changed during each of " + std::to_string(kAttempts) + "; call again when it is at rest"};
 }
 
 }  // namespace tilegym::runtime

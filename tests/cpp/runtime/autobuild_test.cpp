@@ -198,11 +198,20 @@ TEST_F(AutobuildTest, FailedBuildIsTriedAgain) {
   EXPECT_TRUE(ensure().value().built);
 }
 
-TEST_F(AutobuildTest, SourceChangedDuringTheBuildIsNotPublished) {
+TEST_F(AutobuildTest, SourceChangedDuringTheBuildIsBuiltAgain) {
   const std::string edit = "echo changed > " + (root_ / "ops/softmax_kernel/kernel.rs").string();
   const ScopedVariable cargo("TILEGYM_TEST_CARGO", edit);
-  EXPECT_NE(failure().find("has changed; run it again"), std::string::npos);
-  EXPECT_TRUE(ensure().value().built);
+  const LibraryFile library = ensure().value();
+  EXPECT_EQ(library.source_fingerprint, source_fingerprint(request_.crate).value());
+  EXPECT_EQ(file_text(library.path), "built " + library.source_fingerprint);
+  EXPECT_EQ(runs(), 2);
+}
+
+TEST_F(AutobuildTest, SourceThatChangesDuringEveryBuildIsGivenUp) {
+  const std::string edit = "echo more >> " + (root_ / "ops/softmax_kernel/kernel.rs").string();
+  const ScopedVariable cargo("TILEGYM_TEST_CARGO", edit);
+  EXPECT_NE(failure().find("changed during each of 3; call again"), std::string::npos);
+  EXPECT_EQ(runs(), 3);
 }
 
 TEST_F(AutobuildTest, CancelledBuildEndsCargo) {
