@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ratios of the CPU device against Triton's interpreter on the same kernels: what a kernel author without a GPU has today.
+"""Ratios of the CPU device against Triton's interpreter on the same kernels, what one has without a GPU today.
 
 Needs triton from PyPI. The Triton kernels below do the same work per tile block as ours.
 """
