@@ -19,6 +19,13 @@ namespace tilegym::cpu {
 template <class T, class Handle>
 class HandleTable {
  public:
+  HandleTable() = default;
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+  ~HandleTable() {
+    for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
+  }
+
   Handle insert(std::shared_ptr<T> object) {
     const std::scoped_lock lock(driver_lock());
     const std::size_t index = take_slot();
