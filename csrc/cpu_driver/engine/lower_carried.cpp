@@ -33,6 +33,7 @@ Result<Lowering::Carriers> Lowering::carriers_for(std::span<const ValueId> value
 Result<Lowering::Carriers> Lowering::carriers_from(std::span<const ValueId> values, std::span<const ValueId> initial) {
   TILEGYM_ASSIGN(Carriers carriers, carriers_for(values));
   if (initial.size() != values.size()) return Error{"a loop has another number of initial values than arguments"};
+  for (std::size_t i = 0; i < values.size(); ++i) TILEGYM_TRY(check_carried(carriers[i], initial[i]));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (carriers[i].is_slot || carriers[i].is_token) continue;
     if (const auto buffer = reusable_buffer(initial[i], carriers[i])) carriers[i].buffer = *buffer;
@@ -75,9 +76,20 @@ void Lowering::touch(const Carriers& carriers) {
   }
 }
 
+Status Lowering::check_carried(const Carrier& carrier, ValueId value) const {
+  const tile_ir::Type& type = type_of(value);
+  const bool is_token = type.kind == tile_ir::TypeKind::token;
+  const tile_ir::ElementType element = type.of_pointers ? tile_ir::ElementType::i64 : type.element;
+  const bool fits = carrier.is_token
+                        ? is_token
+                        : type.is_tile() && element == carrier.element && squeeze(type.shape) == carrier.shape;
+  return fits ? Status{} : Error{"a loop or branch yields a value of another type than it carries"};
+}
+
 Status Lowering::assign(const Carriers& carriers, std::span<const ValueId> values) {
   if (values.size() != carriers.size())
     return Error{"a loop or branch yields another number of values than it carries"};
+  for (std::size_t i = 0; i < values.size(); ++i) TILEGYM_TRY(check_carried(carriers[i], values[i]));
   std::vector<std::pair<SlotId, SlotId>> moves;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!carriers[i].is_slot) continue;

@@ -1,16 +1,26 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "cpu_driver/engine/elementwise_table.h"
 #include "cpu_driver/engine/lowering.h"
 
 namespace tilegym::cpu {
 
 using tile_ir::AttrName;
+using tile_ir::Opcode;
 
 namespace {
 
 /// Any shape but the empty one marks the values of a reduction's body as strips.
 const Shape kBodyShape{static_cast<std::int64_t>(kStripLanes)};
+
+/// Operations that a reduction's body may hold: those that become one strip kernel, and constants.
+bool may_combine(Opcode opcode) {
+  constexpr std::array kOthers{Opcode::Assume, Opcode::Bitcast, Opcode::Constant, Opcode::ExtI,
+                               Opcode::FToF,   Opcode::FToI,    Opcode::IToF,     Opcode::TruncI};
+  return find_elementwise(opcode) != nullptr || std::ranges::find(kOthers, opcode) != kOthers.end();
+}
 
 std::int64_t identity_bits(const tile_ir::Attribute& identity, Lane lane, tile_ir::ElementType element) {
   alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
@@ -60,10 +70,18 @@ Status Lowering::lower_reduce_body(const Operation& op, ReduceOut& reduce) {
     const std::int64_t bits = identity_bits(identities->children[i], argument.lane, argument.element);
     reduce.identities.push_back(emitter_.constant(bits));
   }
+  const bool outer = std::exchange(in_reduction_, true);
+  const Status status = lower_combination(body, reduce);
+  in_reduction_ = outer;
+  return status;
+}
+
+Status Lowering::lower_combination(const tile_ir::Block& body, ReduceOut& reduce) {
   for (const Operation& inner : body.operations) {
-    if (inner.opcode == tile_ir::Opcode::Yield) {
+    if (inner.opcode == Opcode::Yield) {
       for (const ValueId value : inner.operands) reduce.yields.push_back(node_of(value));
     } else if (live_.contains(&inner)) {
+      if (!may_combine(inner.opcode)) return unsupported(place_of(inner), "values of a reduction");
       TILEGYM_TRY(lower_operation(inner));
     }
   }

@@ -6,7 +6,7 @@
 
 #include "common/check.h"
 #include "cpu_driver/engine/liveness.h"
-#include "cpu_driver/engine/scalar_ops.h"
+#include "cpu_driver/engine/type_rules.h"
 
 namespace tilegym::cpu {
 
@@ -57,6 +57,7 @@ Status Lowering::lower_block(const tile_ir::Block& block) {
 Status Lowering::lower_operation(const Operation& op) {
   const Handler handler = handler_of(op.opcode);
   if (handler == nullptr) return unsupported(place_of(op), {});
+  TILEGYM_TRY(check_types(module_, entry_, op));
   for (const ValueId result : op.results) {
     const tile_ir::Type& type = type_of(result);
     if (type.is_tile() && !type.of_pointers &&
@@ -64,7 +65,19 @@ Status Lowering::lower_operation(const Operation& op) {
       return unsupported(place_of(op), tile_ir::name(type.element));
     }
   }
-  return (this->*handler)(op);
+  TILEGYM_TRY((this->*handler)(op));
+  return limit_depth(op);
+}
+
+/// Very long chains are cut, so that neither lowering's recursion nor a region grows without bound.
+Status Lowering::limit_depth(const Operation& op) {
+  constexpr std::uint32_t kMaxDepth = 256;
+  for (const ValueId result : op.results) {
+    const NodeId id = node_of(result);
+    const bool deep = id != kNoNode && graph_[id].pending() && graph_[id].depth > kMaxDepth;
+    if (deep && !in_reduction_) TILEGYM_TRY(builder_.materialise(id));
+  }
+  return {};
 }
 
 Node Lowering::node_for(ValueId value, NodeKind kind, const Operation& op) const {

@@ -46,6 +46,7 @@ class Lowering {
   [[nodiscard]] Status bind_parameters();
   [[nodiscard]] Status lower_block(const tile_ir::Block& block);
   [[nodiscard]] Status lower_operation(const Operation& op);
+  [[nodiscard]] Status limit_depth(const Operation& op);
   [[nodiscard]] const tile_ir::Type& type_of(ValueId value) const { return module_.type_of(entry_, value); }
   [[nodiscard]] Shape shape_of(ValueId value) const { return squeeze(type_of(value).shape); }
   [[nodiscard]] NodeId node_of(ValueId value) const { return values_[value].node; }
@@ -118,6 +119,7 @@ class Lowering {
   // lower_reduce.cpp, lower_mma.cpp
   [[nodiscard]] Status lower_reduce(const Operation& op);
   [[nodiscard]] Status lower_reduce_body(const Operation& op, ReduceOut& reduce);
+  [[nodiscard]] Status lower_combination(const tile_ir::Block& body, ReduceOut& reduce);
   [[nodiscard]] Status reduce_destinations(const Operation& op, const Shape& shape, ReduceOut& reduce);
   [[nodiscard]] Status fill(const Node& target, std::int64_t count, SlotId value);
   [[nodiscard]] Status lower_mma(const Operation& op);
@@ -140,6 +142,7 @@ class Lowering {
   [[nodiscard]] Status compute_before(const Operation& op);
   [[nodiscard]] Result<Carriers> carriers_for(std::span<const ValueId> values);
   [[nodiscard]] Result<Carriers> carriers_from(std::span<const ValueId> values, std::span<const ValueId> initial);
+  [[nodiscard]] Status check_carried(const Carrier& carrier, ValueId value) const;
   [[nodiscard]] Status assign(const Carriers& carriers, std::span<const ValueId> values);
   [[nodiscard]] Status assign_pending(const Carriers& carriers, std::span<const ValueId> values);
   [[nodiscard]] Status assign_buffers(const Carriers& carriers, std::span<const ValueId> values);
@@ -165,6 +168,8 @@ class Lowering {
   std::vector<std::uint32_t> uses_;
   std::set<const Operation*> live_;
   std::uint32_t loops_ = 0;
+  /// A reduction's body is being lowered: its values are strips of a region that does not exist yet.
+  bool in_reduction_ = false;
   /// Targets of the innermost loop's continue and break, and of the innermost branch's yield.
   const Carriers* continue_targets_ = nullptr;
   const Carriers* break_targets_ = nullptr;

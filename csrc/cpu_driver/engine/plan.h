@@ -77,8 +77,8 @@ struct Location {
 };
 
 /// Index into Region::locations.
-using LocationId = std::uint16_t;
-inline constexpr LocationId kNoLocation = 0xffff;
+using LocationId = std::uint32_t;
+inline constexpr LocationId kNoLocation = ~LocationId{0};
 
 struct ComputeInstr {
   StripFn fn = nullptr;

@@ -236,7 +236,6 @@ LocationId RegionEmitter::new_register(Lane lane) {
 
 LocationId RegionEmitter::add(Location location) {
   region_.locations.push_back(std::move(location));
-  TILEGYM_CHECK(region_.locations.size() < kNoLocation);
   return static_cast<LocationId>(region_.locations.size() - 1);
 }
 

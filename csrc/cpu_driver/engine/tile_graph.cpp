@@ -1,5 +1,6 @@
 #include "cpu_driver/engine/tile_graph.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -11,6 +12,9 @@ NodeId Graph::add(Node node) {
   const auto id = static_cast<NodeId>(nodes_.size());
   if (node.kind == NodeKind::load || node.kind == NodeKind::gather) loads_.push_back(id);
   const bool buffered = node.kind == NodeKind::buffer;
+  for (const NodeId operand : node.operands) {
+    if (operand != kNoNode && nodes_[operand].pending()) node.depth = std::max(node.depth, nodes_[operand].depth + 1);
+  }
   nodes_.push_back(std::move(node));
   if (buffered) bind(id, nodes_[id].buffer, nodes_[id].format, nodes_[id].strides);
   return id;

@@ -49,6 +49,8 @@ struct Node {
   BufferId buffer = 0;
   tile_ir::ElementType format = tile_ir::ElementType::i32;
   std::vector<std::int64_t> strides = {};
+  /// Pending operands below it, the longest way down.
+  std::uint32_t depth = 0;
   /// Operations still to be lowered that refer to the value.
   std::uint32_t uses = 0;
   /// Loop body the value belongs to; its buffer may be overwritten after its last use only inside that body.
