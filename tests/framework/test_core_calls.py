@@ -182,6 +182,14 @@ def test_an_op_has_a_signature_and_a_doc(fake_library):
     assert repr(op) == "<op noop(out, x, block_size, num_cta_in_cga=-1, occupancy=-1)>"
 
 
+def test_a_value_wanted_after_a_default_is_shown_as_a_keyword_and_taken_either_way(fake_library):
+    assert str(inspect.signature(fake_library.late)) == "(first=1, *, second)"
+    fake_library.late(2, 3)
+    fake_library.late(second=3)
+    with pytest.raises(TypeError, match="argument 'second': wanted a value, got none"):
+        fake_library.late(2)
+
+
 def test_describe_lists_the_manifest(fake_library):
     row = fake_library.describe("noop")
     assert row["entries"] == ["noop_entry"]

@@ -109,17 +109,26 @@ PyObject* get_doc(PyObject* self, void*) {
   return PyUnicode_FromString(doc == nullptr ? "" : doc);
 }
 
-/// inspect.Signature of the arguments that callers pass, for help() and editors.
+py::object inspect_default(const runtime::ParamRow& row) {
+  if (row.kind == runtime::ParamKind::f32) return py::float_(row.default_value.floating);
+  return py::int_(row.default_value.integer);
+}
+
+/// inspect.Signature of the arguments that callers pass, for help() and editors. Python has no positional parameter
+/// without a default after one with a default; such a one and those behind it are shown as keywords, which they can be.
 py::object inspect_signature(const OpSignature& signature) {
   const py::module_ inspect = py::module_::import("inspect");
   const py::object parameter = inspect.attr("Parameter");
   py::list parameters;
+  py::object kind = parameter.attr("POSITIONAL_OR_KEYWORD");
+  bool after_default = false;
   for (const auto& [index, name] : signature.params()) {
     const runtime::ParamRow& row = signature.op().params[index];
-    py::object value = parameter.attr("empty");
-    if (row.has_default != 0 && row.kind == runtime::ParamKind::f32) value = py::float_(row.default_value.floating);
-    if (row.has_default != 0 && row.kind != runtime::ParamKind::f32) value = py::int_(row.default_value.integer);
-    parameters.append(parameter(row.name, parameter.attr("POSITIONAL_OR_KEYWORD"), py::arg("default") = value));
+    const bool has_default = row.has_default != 0;
+    if (after_default && !has_default) kind = parameter.attr("KEYWORD_ONLY");
+    after_default = after_default || has_default;
+    const py::object value = has_default ? inspect_default(row) : parameter.attr("empty");
+    parameters.append(parameter(row.name, kind, py::arg("default") = value));
   }
   return inspect.attr("Signature")(parameters);
 }
