@@ -1,17 +1,21 @@
 #include "runtime/interrupt.h"
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace tilegym::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// A query of the handler is a system call of about 0.3 us. Once a millisecond is often enough: a launch long enough to
-// be interrupted by hand makes the next one look again.
-constexpr Clock::duration kRecheck = std::chrono::milliseconds(1);
+// A query of the handler is a system call of about 0.3 us. Every few milliseconds is often enough: a launch long enough
+// to be interrupted by hand makes the next one look again. The coarse clock moves every 1 to 10 ms and costs next to
+// nothing to read.
+std::int64_t coarse_milliseconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 /// What SIGINT did before us. The handler may run on another thread while a guard replaces it, hence atomics.
 struct Disposition {
@@ -65,9 +69,9 @@ void install() noexcept {
 }
 
 void install_if_due() noexcept {
-  static Clock::time_point last_look;  // main thread only
-  const Clock::time_point now = Clock::now();
-  if (now - last_look < kRecheck) return;
+  static std::int64_t last_look = -1;  // main thread only
+  const std::int64_t now = coarse_milliseconds();
+  if (now == last_look) return;
   last_look = now;
   install();
 }

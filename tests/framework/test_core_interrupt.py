@@ -50,7 +50,7 @@ def test_ctrl_c_ends_a_launch_after_others_have_set_the_handler(interrupt):
     before = (
         "library.fail(0); asyncio.run(asyncio.sleep(0)); signal.signal(signal.SIGINT, signal.default_int_handler); "
     )
-    assert interrupt(before=before + "time.sleep(0.01)") == ["interrupted"]
+    assert interrupt(before=before + "time.sleep(0.02)") == ["interrupted"]
 
 
 def test_a_handler_that_does_not_raise_is_called_and_the_launch_is_still_reported(interrupt):

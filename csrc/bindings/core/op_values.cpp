@@ -43,11 +43,9 @@ bool ValuePasser::pass_tensor(std::size_t param, PyObject* value) {
 
 bool ValuePasser::pass_integer(std::size_t param, PyObject* value) {
   if (!is_integer(value)) return wrong_type(param, value, "an integer");
-  PyObject* number = PyNumber_Index(value);
-  if (number == nullptr) return false;
   int overflow = 0;
-  const long long integer = PyLong_AsLongLongAndOverflow(number, &overflow);
-  Py_DECREF(number);
+  const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+  if (integer == -1 && PyErr_Occurred() != nullptr) return false;
   if (overflow == 0) return accept(call_.set_integer(param, integer));
   return accept(Error{fmt::format("{}(): argument '{}': wanted a 64-bit integer, got one that is {}", op_.name,
                                   op_.params[param].name, overflow > 0 ? "greater" : "less")});

@@ -21,7 +21,7 @@ void count_delivery(int) {
 
 /// Long enough for the next guard to look at the handler again.
 void let_guard_look_again() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 class InterruptGuardTest : public testing::Test {
