@@ -42,7 +42,7 @@ TEST(OpCall, PassesEveryArgument) {
   call.complete(77);
   ASSERT_EQ(call.invoke(), 0);
   Echo echo{};
-  std::memcpy(&echo, seen.data(), sizeof(echo));
+  std::memcpy(static_cast<void*>(&echo), seen.data(), sizeof(echo));
   EXPECT_EQ(echo.desc.ptr, reinterpret_cast<std::uintptr_t>(memory.data()));
   EXPECT_THAT(echo.desc.strides, testing::ElementsAre(5, 1, 0, 0, 0));
   EXPECT_EQ(echo.count, std::int64_t{1} << 40);
