@@ -145,19 +145,22 @@ std::optional<Linear> Lowering::linear_result(const Operation& op) {
   if (!sum && !product) return std::nullopt;
   const auto [left, right] = std::pair(op.operands[0], op.operands[1]);
   if (!values_[left].linear && !values_[right].linear) return std::nullopt;
-  auto a = linear_of(left);
-  auto b = linear_of(right);
-  if (!a || !b) return std::nullopt;
+  const std::optional<Linear> first = linear_of(left);
+  const std::optional<Linear> second = linear_of(right);
+  if (!first || !second) return std::nullopt;
+  // A product is linear where one factor is the same for all elements; a shift where the amount is.
   if (values_[left].linear && values_[right].linear && product) return std::nullopt;
   if (!values_[left].linear && op.opcode == Opcode::ShLI) return std::nullopt;
-  if (!values_[left].linear && product) std::swap(a, b);
+  const bool exchange = !values_[left].linear && product;
+  const Linear& a = exchange ? *second : *first;
+  const Linear& b = exchange ? *first : *second;
   const StripOp strip = product ? (op.opcode == Opcode::ShLI ? StripOp::shl : StripOp::mul)
                                 : (op.opcode == Opcode::SubI ? StripOp::sub : StripOp::add);
   const Lane lane = lane_of(type_of(op.results[0]).element);
   const ScalarFn fn = find_scalar({.op = strip, .lane = lane});
-  Linear result{.base = emitter_.scalar(fn, a->base, b->base)};
-  for (std::size_t d = 0; d < a->strides.size(); ++d) {
-    result.strides.push_back(emitter_.scalar(fn, a->strides[d], product ? b->base : b->strides[d]));
+  Linear result{.base = emitter_.scalar(fn, a.base, b.base)};
+  for (std::size_t d = 0; d < a.strides.size(); ++d) {
+    result.strides.push_back(emitter_.scalar(fn, a.strides[d], product ? b.base : b.strides[d]));
   }
   return result;
 }
@@ -175,9 +178,9 @@ std::optional<Mask> Lowering::mask_result(const Operation& op) {
 
 std::optional<Mask> Lowering::compare_mask(const Operation& op) {
   if (shape_of(op.results[0]).empty()) return std::nullopt;
-  auto index = linear_of(op.operands[0]);
-  auto limit = linear_of(op.operands[1]);
-  if (!index || !limit) return std::nullopt;
+  const std::optional<Linear> left = linear_of(op.operands[0]);
+  const std::optional<Linear> right = linear_of(op.operands[1]);
+  if (!left || !right) return std::nullopt;
   Bound bound{.predicate = static_cast<Predicate>(op.integer(AttrName::comparison_predicate))};
   if (bound.predicate == Predicate::not_equal) return std::nullopt;
   const int bits = tile_ir::bit_width(type_of(op.operands[0]).element);
@@ -186,14 +189,12 @@ std::optional<Mask> Lowering::compare_mask(const Operation& op) {
     if (bits == 64) return std::nullopt;
     bound.wrap = (std::uint64_t{1} << bits) - 1;
   }
-  if (values_[op.operands[1]].linear) {
-    // Both sides vary: only the difference of signed values is one range again.
-    if (values_[op.operands[0]].linear) return std::nullopt;
-    std::swap(index, limit);
-    bound.predicate = swapped(bound.predicate);
-  }
-  bound.index = std::move(*index);
-  bound.limit = limit->base;
+  // Where both sides vary, their difference need not be one range in wrapping arithmetic.
+  const bool right_varies = values_[op.operands[1]].linear.has_value();
+  if (right_varies && values_[op.operands[0]].linear) return std::nullopt;
+  if (right_varies) bound.predicate = swapped(bound.predicate);
+  bound.index = right_varies ? *right : *left;
+  bound.limit = right_varies ? left->base : right->base;
   return Mask{std::move(bound)};
 }
 
