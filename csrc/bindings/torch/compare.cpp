@@ -1,6 +1,7 @@
 #include "bindings/torch/compare.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <limits>
 #include <sstream>
@@ -52,7 +53,7 @@ Mismatch locate(const at::Tensor& matches, const at::Tensor& actual, const at::T
 
 Comparison compare(const at::Tensor& actual_tensor, const at::Tensor& expected_tensor, const Tolerance& tolerance) {
   check_shapes(actual_tensor, expected_tensor);
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const at::Tensor actual = actual_tensor.detach().to(at::kDouble);
   const at::Tensor expected = expected_tensor.detach().to(actual.device(), at::kDouble);
   const at::Tensor nan_actual = actual.isnan();
