@@ -62,17 +62,17 @@ using Status = Result<void>;
 #define TILEGYM_CONCAT(a, b) TILEGYM_CONCAT_INNER(a, b)
 
 /// Returns the error of a Status or Result to the caller.
-#define TILEGYM_TRY(expression)                                                    \
-  do {                                                                             \
-    if (auto tilegym_status = (expression); !tilegym_status.ok()) {                \
-      return std::move(tilegym_status).error();                                    \
-    }                                                                              \
+#define TILEGYM_TRY(expression)                                     \
+  do {                                                              \
+    if (auto tilegym_status = (expression); !tilegym_status.ok()) { \
+      return std::move(tilegym_status).error();                     \
+    }                                                               \
   } while (false)
 
 /// Declares `declaration` with the value of a Result, or returns its error to the caller.
-#define TILEGYM_ASSIGN(declaration, expression)                                    \
-  auto TILEGYM_CONCAT(tilegym_result_, __LINE__) = (expression);                   \
-  if (!TILEGYM_CONCAT(tilegym_result_, __LINE__).ok()) {                           \
-    return std::move(TILEGYM_CONCAT(tilegym_result_, __LINE__)).error();           \
-  }                                                                                \
+#define TILEGYM_ASSIGN(declaration, expression)                          \
+  auto TILEGYM_CONCAT(tilegym_result_, __LINE__) = (expression);         \
+  if (!TILEGYM_CONCAT(tilegym_result_, __LINE__).ok()) {                 \
+    return std::move(TILEGYM_CONCAT(tilegym_result_, __LINE__)).error(); \
+  }                                                                      \
   declaration = std::move(TILEGYM_CONCAT(tilegym_result_, __LINE__)).value()

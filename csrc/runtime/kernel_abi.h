@@ -11,7 +11,16 @@ namespace tilegym::runtime {
 inline constexpr std::uint32_t kAbiVersion = 1;
 inline constexpr std::size_t kMaxRank = 5;
 
-enum class DType : std::int32_t { f32 = 0, f16 = 1, bf16 = 2, i32 = 3, i64 = 4, f8e5m2 = 5, f4e2m1x2 = 6, f8e4m3fn = 7 };
+enum class DType : std::int32_t {
+  f32 = 0,
+  f16 = 1,
+  bf16 = 2,
+  i32 = 3,
+  i64 = 4,
+  f8e5m2 = 5,
+  f4e2m1x2 = 6,
+  f8e4m3fn = 7
+};
 
 /// A borrowed view of a tensor. The caller owns the memory and keeps it alive until the launch has completed in stream
 /// order. Entries of shape and strides at and beyond ndim are ignored.
@@ -85,7 +94,8 @@ struct Manifest {
   const char* cutile_version;
 };
 
-/// Services of the host process that the kernel library may call; set once by cutile_bind_host. Null entries are absent.
+/// Services of the host process that the kernel library may call; set once by cutile_bind_host. Null entries are
+/// absent.
 struct HostTable {
   std::size_t size;  ///< sizeof(HostTable)
   /// Looks a compiled image up by key; returns its length and sets *image (valid until release), or 0.
