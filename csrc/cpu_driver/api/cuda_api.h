@@ -5,6 +5,11 @@
 #define __CUDA_API_VERSION_INTERNAL  // NOLINT(bugprone-reserved-identifier): the header's own switch
 #pragma GCC visibility push(default)
 #include <cuda.h>
+#if CUDA_VERSION < 13010
+// Programs built with newer headers than ours ask for these.
+extern "C" CUresult CUDAAPI cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void* data, unsigned mode);
+extern "C" CUresult CUDAAPI cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* data, unsigned mode);
+#endif
 #pragma GCC visibility pop
 
 /// Exports `function` of this source file under a second name with the same interface.
