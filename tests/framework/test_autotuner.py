@@ -65,6 +65,29 @@ def test_what_decides_is_part_of_the_key(changed):
 
 
 @pytest.mark.usefixtures("gpu")
+def test_a_hit_does_not_write_its_candidates_out_again():
+    class Candidate(str):
+        written = 0
+
+        def __repr__(self):
+            Candidate.written += 1
+            return super().__repr__()
+
+    candidates = [Candidate("slow"), Candidate("fast")]
+    autotune_launch(launch, candidates, "key", "written", device=GPU)
+    before = Candidate.written
+    assert autotune_launch(launch, candidates, "key", "written", device=GPU).cache_hit
+    assert Candidate.written == before
+
+
+@pytest.mark.usefixtures("gpu")
+def test_candidates_without_a_hash_are_tuned_once():
+    candidates = [{"speed": "slow"}, {"speed": "fast"}]
+    hits = [autotune_launch(lambda config: config["speed"], candidates, "key", device=GPU).cache_hit for _ in range(2)]
+    assert hits == [False, True]
+
+
+@pytest.mark.usefixtures("gpu")
 def test_one_failing_candidate_does_not_end_the_search():
     result = autotune_launch(launch, ["broken", "slow", "fast"], "key", "op", device=GPU)
     assert (result.best_config, result.failures) == ("fast", [("broken", "illegal tile size")])

@@ -82,7 +82,7 @@ def autotune_launch(
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if len(configs) == 1 or device.type != "cuda" or is_autotune_disabled():
         return TunedResult(configs[0], kernel_fn(configs[0]))
-    cache_key = (kernel_name, key, f"{_device_text(device)} {configs!r}")
+    cache_key = (kernel_name, key, _search_space(device, tuple(configs)))
     winner = _cache.get(cache_key)
     if winner is not None:
         return TunedResult(winner.config, kernel_fn(winner.config), winner.record, True, winner.failures)
@@ -92,9 +92,23 @@ def autotune_launch(
     return TunedResult(winner.config, kernel_fn(winner.config), winner.record, False, winner.failures)
 
 
+def _search_space(device: torch.device, configs: tuple[Any, ...]) -> str:
+    """Device and candidates as text. Writing it takes longer than a launch, so it is kept where it can be."""
+    if device.index is None:
+        device = torch.device(device.type, torch.cuda.current_device())
+    try:
+        return _kept_text(device, configs)
+    except TypeError:  # a candidate without a hash
+        return f"{_device_text(device)} {configs!r}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _kept_text(device: torch.device, configs: tuple[Any, ...]) -> str:
+    return f"{_device_text(device)} {configs!r}"
+
+
 def _device_text(device: torch.device) -> str:
-    index = device.index if device.index is not None else torch.cuda.current_device()
-    return f"{torch.cuda.get_device_name(index)}:{index}"
+    return f"{torch.cuda.get_device_name(device)}:{device.index}"
 
 
 def _tune(
