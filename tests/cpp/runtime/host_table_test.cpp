@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "runtime/scoped_place.h"
@@ -12,6 +13,11 @@ namespace {
 TEST(HostTable, SettingIsTheEffectiveValue) {
   const ScopedVariable variable("TILEGYM_RS_DEVICE", "cpu");
   EXPECT_STREQ(host_table().setting("TILEGYM_RS_DEVICE"), "cpu");
+}
+
+TEST(HostTable, UnsetSettingIsNull) {
+  const ScopedVariable variable("CUTILE_TILEIRAS_PATH", std::nullopt);
+  EXPECT_EQ(host_table().setting("CUTILE_TILEIRAS_PATH"), nullptr);
 }
 
 TEST(HostTable, UnknownSettingIsNull) {
