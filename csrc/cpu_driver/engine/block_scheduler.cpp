@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <optional>
 
 #include "common/check.h"
 #include "cpu_driver/engine/worker_team.h"
@@ -16,6 +18,7 @@ namespace tilegym::cpu {
 namespace {
 
 using Body = std::function<bool(int, std::uint64_t)>;
+using Clock = std::chrono::steady_clock;
 
 /// Lets small machines run the tests of parallel loops with more workers than cores.
 constexpr int kLeastWorkers = 16;
@@ -58,10 +61,11 @@ class DefaultFloatingPoint {
   DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
 };
 
-/// One loop: hands out chunks until none is left or a body failed.
+/// One loop over [first, blocks): hands out chunks until none is left or a body failed.
 class Loop {
  public:
-  Loop(std::uint64_t blocks, std::uint64_t chunk, const Body& body) : blocks_(blocks), chunk_(chunk), body_(body) {}
+  Loop(std::uint64_t first, std::uint64_t blocks, std::uint64_t chunk, const Body& body)
+      : blocks_(blocks), chunk_(chunk), body_(body), next_(first) {}
 
   void work(int worker) noexcept {
     const DefaultFloatingPoint environment;
@@ -85,12 +89,12 @@ class Loop {
   const std::uint64_t blocks_;
   const std::uint64_t chunk_;
   const Body& body_;
-  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> next_;
   std::atomic<bool> failed_{false};
 };
 
-bool run_serially(std::uint64_t blocks, const Body& body) noexcept {
-  Loop loop(blocks, blocks, body);
+bool run_serially(std::uint64_t first, std::uint64_t blocks, const Body& body) noexcept {
+  Loop loop(first, blocks, blocks - first, body);
   loop.work(0);
   return loop.ok();
 }
@@ -101,17 +105,49 @@ int worker_count(std::uint64_t blocks, int threads) noexcept {
   return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1)), blocks));
 }
 
-}  // namespace
-
-bool for_each_block(std::uint64_t blocks, int threads, const Body& body) {
-  if (blocks == 0) return true;
-  const int workers = worker_count(blocks, threads);
-  if (workers == 1 || team_busy.exchange(true, std::memory_order_acquire)) return run_serially(blocks, body);
+bool run_on_team(std::uint64_t first, std::uint64_t blocks, int workers, const Body& body) {
+  if (team_busy.exchange(true, std::memory_order_acquire)) return run_serially(first, blocks, body);
   const std::uint64_t chunks = kChunksPerWorker * static_cast<std::uint64_t>(workers);
-  Loop loop(blocks, std::max<std::uint64_t>(1, blocks / chunks), body);
+  Loop loop(first, blocks, std::max<std::uint64_t>(1, (blocks - first) / chunks), body);
   run_worker_team(workers, [&loop](int worker) { loop.work(worker); });
   team_busy.store(false, std::memory_order_release);
   return loop.ok();
+}
+
+/// Runs blocks on the calling thread until the time is up. Returns how many ran, or nothing when a body failed.
+std::optional<std::uint64_t> run_for(std::chrono::nanoseconds budget, std::uint64_t blocks, const Body& body) noexcept {
+  const auto end = Clock::now() + budget;
+  std::uint64_t done = 0;
+  do {
+    if (!run_serially(done, done + 1, body)) return std::nullopt;
+    ++done;
+  } while (done < blocks && Clock::now() < end);
+  return done;
+}
+
+}  // namespace
+
+bool for_each_block(std::uint64_t blocks, int threads, const Body& body) {
+  const int workers = worker_count(blocks, threads);
+  if (blocks == 0) return true;
+  return workers == 1 ? run_serially(0, blocks, body) : run_on_team(0, blocks, workers, body);
+}
+
+bool for_each_block(std::uint64_t blocks, int threads, BlockPace& pace, const Body& body) {
+  const int workers = worker_count(blocks, threads);
+  if (workers == 1) return for_each_block(blocks, 1, body);
+  const auto start = Clock::now();
+  std::uint64_t done = 0;
+  if (!pace.has_long_blocks()) {
+    const std::optional<std::uint64_t> alone = run_for(pace.serial_budget(), blocks, body);
+    if (!alone) return false;
+    done = *alone;
+    pace.record(Clock::now() - start, done);
+  }
+  if (done == blocks) return true;
+  if (!run_on_team(done, blocks, workers, body)) return false;
+  if (done == 0) pace.record((Clock::now() - start) * workers, blocks);
+  return true;
 }
 
 int max_workers() noexcept {

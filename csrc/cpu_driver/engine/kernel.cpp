@@ -42,10 +42,10 @@ class Launch {
     for (std::size_t d = 0; d < 3; ++d) slots_[plan.num_blocks[d]] = grid[d];
   }
 
-  LaunchResult run() {
+  LaunchResult run(BlockPace& pace) {
     const std::uint64_t blocks = std::uint64_t{grid_[0]} * grid_[1] * grid_[2];
     const bool ok =
-        for_each_block(blocks, options_.threads, [this](int, std::uint64_t block) { return run_block(block); });
+        for_each_block(blocks, options_.threads, pace, [this](int, std::uint64_t block) { return run_block(block); });
     if (!ok && result_.outcome == Outcome::ok)
       result_ = {Outcome::internal, "kernel " + plan_.name + ": out of memory"};
     return std::move(result_);
@@ -117,12 +117,13 @@ class PlannedKernel final : public Kernel {
       return {Outcome::internal, "kernel " + plan_.name + ": wanted " + std::to_string(parameters_.size()) +
                                      " arguments, got " + std::to_string(arguments.size())};
     }
-    return Launch(plan_, grid, arguments, options).run();
+    return Launch(plan_, grid, arguments, options).run(pace_);
   }
 
  private:
   Plan plan_;
   std::vector<Parameter> parameters_;
+  mutable BlockPace pace_;
 };
 
 }  // namespace

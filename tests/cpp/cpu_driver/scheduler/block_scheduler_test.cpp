@@ -41,6 +41,20 @@ std::set<int> workers(std::uint64_t blocks, int threads) {
   return seen;
 }
 
+/// Threads that ran a block of a loop whose first `alone` blocks are expected on the calling thread; the others meet at
+/// a barrier in pairs, so that one thread cannot run them all.
+std::set<std::thread::id> threads_of_paced_loop(BlockPace& pace, std::uint64_t alone) {
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  std::barrier<> pair(2);
+  EXPECT_TRUE(for_each_block(alone + 2, 2, pace, [&](int, std::uint64_t block) {
+    if (block >= alone) pair.arrive_and_wait();
+    const std::scoped_lock lock(mutex);
+    return seen.insert(std::this_thread::get_id()), true;
+  }));
+  return seen;
+}
+
 class BlockCounts : public testing::TestWithParam<std::tuple<int, int>> {};
 
 TEST_P(BlockCounts, EveryBlockRunsOnce) {
@@ -51,6 +65,42 @@ TEST_P(BlockCounts, EveryBlockRunsOnce) {
 INSTANTIATE_TEST_SUITE_P(Scheduler, BlockCounts,
                          testing::Combine(testing::Values(0, 1, 2, 7, 64, 1000, 4099),
                                           testing::Values(0, 1, 2, 3, 16)));
+
+TEST(BlockScheduler, ShortLoopStaysOnTheCallingThread) {
+  BlockPace pace(std::chrono::hours(1));
+  std::set<std::thread::id> ids;
+  EXPECT_TRUE(
+      for_each_block(100, 2, pace, [&](int, std::uint64_t) { return ids.insert(std::this_thread::get_id()), true; }));
+  EXPECT_EQ(ids, std::set{std::this_thread::get_id()});
+}
+
+TEST(BlockScheduler, LoopPastItsBudgetGetsWorkers) {
+  BlockPace pace(std::chrono::nanoseconds(0));
+  EXPECT_EQ(threads_of_paced_loop(pace, 1).size(), 2);
+}
+
+TEST(BlockScheduler, LongBlocksGetWorkersAtOnce) {
+  BlockPace pace(std::chrono::nanoseconds(10));
+  pace.record(std::chrono::seconds(1), 1);
+  EXPECT_EQ(threads_of_paced_loop(pace, 0).size(), 2);
+}
+
+TEST(BlockScheduler, PacedLoopRunsEveryBlockOnce) {
+  BlockPace pace(std::chrono::nanoseconds(0));
+  std::vector<std::atomic<int>> counts(1000);
+  EXPECT_TRUE(for_each_block(1000, 3, pace, [&](int, std::uint64_t block) {
+    counts[block].fetch_add(1);
+    return true;
+  }));
+  EXPECT_EQ(std::vector<int>(counts.begin(), counts.end()), std::vector<int>(1000, 1));
+}
+
+TEST(BlockScheduler, PacedLoopEndsAtTheFirstFailure) {
+  BlockPace pace;
+  std::uint64_t ran = 0;
+  EXPECT_FALSE(for_each_block(100, 2, pace, [&](int, std::uint64_t) { return ++ran, false; }));
+  EXPECT_EQ(ran, 1);
+}
 
 TEST(BlockScheduler, OneThreadRunsOnTheCallingThread) {
   std::set<std::thread::id> ids;
