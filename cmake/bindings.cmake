@@ -1,7 +1,16 @@
 # _core: no torch ABI, one build for every torch that has the DLPack C exchange API.
 find_package(pybind11 CONFIG REQUIRED HINTS ${PYBIND11_CMAKE_DIR})
+
+# NO_EXTRAS: pybind11 would link with LTO, which loses inline functions of libstdc++ that the rooms' objects, compiled
+# without it, refer to (Ubuntu's g++ 13). exclude-libs: where a toolchain links libstdc++ statically, each module keeps
+# its own copy to itself; shared halves of two copies crash in the first use of a locale.
+function(tilegym_python_module name)
+  pybind11_add_module(${name} MODULE NO_EXTRAS ${ARGN})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+endfunction()
+
 file(GLOB core_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/csrc/bindings/core/*.cpp)
-pybind11_add_module(_core MODULE ${core_sources})
+tilegym_python_module(_core ${core_sources})
 target_link_libraries(_core PRIVATE runtime validation)
 install(TARGETS _core LIBRARY DESTINATION tilegym_rs)
 
@@ -11,7 +20,7 @@ include(cmake/libtorch.cmake)
 if(TARGET libtorch)
   file(GLOB torch_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/csrc/bindings/torch/*.cpp)
   set(torch_module _torch_${TORCH_MAJOR}_${TORCH_MINOR})
-  pybind11_add_module(${torch_module} MODULE ${torch_sources})
+  tilegym_python_module(${torch_module} ${torch_sources})
   target_compile_definitions(${torch_module} PRIVATE TILEGYM_TORCH_MODULE=${torch_module})
   target_link_libraries(${torch_module} PRIVATE runtime validation libtorch_python)
   install(TARGETS ${torch_module} LIBRARY DESTINATION tilegym_rs)
