@@ -11,6 +11,7 @@ LOGS=$VENV/logs
 # --no-compile: most of torch's files are never imported, and the others are compiled when they are.
 PIP=("$PYTHON" -m pip install --disable-pip-version-check --no-compile)
 cd "$ROOT"
+export CXX=${CXX:-g++} # one name for the compiler: ccache tells c++ and g++ apart
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache # the package and the tests compile the same sources
 fi
