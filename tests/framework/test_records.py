@@ -35,6 +35,12 @@ def test_values_become_plain(value, expected):
     assert records.plain(value) == expected
 
 
+@pytest.mark.parametrize("value", [-(2**31) - 1, -(2**31), 2**31, 2**63])
+def test_plain_integers_can_be_sent_by_a_worker(value):
+    execnet = pytest.importorskip("execnet")
+    assert int(execnet.loads(execnet.dumps(records.plain(value)))) == value
+
+
 def test_subclasses_of_numbers_become_plain():
     numpy = pytest.importorskip("numpy")
     assert type(records.plain(numpy.float64(1.5))) is float

@@ -67,11 +67,17 @@ class Record:
         return cls(**{**values, "timing": Timing(**timing) if timing else None})
 
 
+# execnet, by which xdist's workers report, packs negative integers into 32 bits and fails below these.
+_LEAST_SENDABLE = -(2**31)
+
+
 def plain(value: Any) -> Any:
     """The value in plain Python types. Anything else becomes its text: an object that a worker process cannot send
     would end the whole session."""
-    if value is None or type(value) in (bool, int, float, str):
+    if value is None or type(value) in (bool, float, str):
         return value
+    if type(value) is int:
+        return value if value >= _LEAST_SENDABLE else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
