@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Ranges, MaskedLoad,
                          ::testing::Values(std::pair{0, 512}, std::pair{0, 300}, std::pair{0, 0}, std::pair{3, 259},
                                            std::pair{100, 101}, std::pair{300, 600}, std::pair{-5, 256}));
 
-TEST(Memory, MaskedLanesAreNotStored) {
+TEST(MemoryAccess, MaskedLanesAreNotStored) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::i32);
   const ValueId index = k.positions({64});
@@ -58,7 +58,7 @@ TEST(Memory, MaskedLanesAreNotStored) {
   for (std::int32_t i = 0; i < 64; ++i) EXPECT_EQ(result[static_cast<std::size_t>(i)], i < 5 ? i : -1);
 }
 
-TEST(Memory, MaskFromDataSelectsLanes) {
+TEST(MemoryAccess, MaskFromDataSelectsLanes) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::f32);
   const ValueId x = k.load(k.pointer_parameter(ElementType::f32), {300});
@@ -72,7 +72,7 @@ TEST(Memory, MaskFromDataSelectsLanes) {
   for (std::size_t i = 0; i < 300; ++i) EXPECT_EQ(result[i], in[i] > 0 ? in[i] : 9.0F) << i;
 }
 
-TEST(Memory, GathersThroughAnIndexTile) {
+TEST(MemoryAccess, GathersThroughAnIndexTile) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::f16);
   const ValueId in = k.pointer_parameter(ElementType::f16);
@@ -87,7 +87,7 @@ TEST(Memory, GathersThroughAnIndexTile) {
   for (std::size_t i = 0; i < 300; ++i) EXPECT_EQ(static_cast<float>(result[i]), static_cast<float>(indices[i]));
 }
 
-TEST(Memory, StridedPointersSkipElements) {
+TEST(MemoryAccess, StridedPointersSkipElements) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::f32);
   const ValueId in = k.pointer_parameter(ElementType::f32);
@@ -105,7 +105,7 @@ TEST(Memory, StridedPointersSkipElements) {
   for (std::size_t i = 0; i < 384; ++i) EXPECT_EQ(result[i], i % 3 == 0 ? source[i] : -1.0F) << i;
 }
 
-TEST(Memory, RowAndColumnMasksCombine) {
+TEST(MemoryAccess, RowAndColumnMasksCombine) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::f32);
   const ValueId in = k.pointer_parameter(ElementType::f32);
@@ -123,7 +123,7 @@ TEST(Memory, RowAndColumnMasksCombine) {
   for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(result[i], i < 70 ? 2 * source[i] : -1.0F) << i;
 }
 
-TEST(Memory, LoadBeforeAStoreKeepsItsValue) {
+TEST(MemoryAccess, LoadBeforeAStoreKeepsItsValue) {
   KernelBuilder k;
   const ValueId p = k.pointer_parameter(ElementType::f32);
   const ValueId q = k.pointer_parameter(ElementType::f32);
@@ -137,7 +137,7 @@ TEST(Memory, LoadBeforeAStoreKeepsItsValue) {
   EXPECT_EQ(memory, std::vector<float>(512, 5));
 }
 
-TEST(Memory, BlocksFindTheirOwnPart) {
+TEST(MemoryAccess, BlocksFindTheirOwnPart) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::i32);
   const auto [x, y, z] = k.block_id();
