@@ -16,7 +16,7 @@ using test::Bytes;
 using test::module_with_body;
 using test::Parts;
 
-/// The kernel's first operation; fails the test where the module is refused.
+/// The kernel's first operation; fails the test where the module is refused. Its texts and bytes end with the module.
 Operation first_operation(const std::vector<std::byte>& bytes) {
   Result<Module> module = read_module(bytes);
   if (!module.ok()) {
@@ -26,10 +26,14 @@ Operation first_operation(const std::vector<std::byte>& bytes) {
   return std::move(module->functions.at(0).body.operations.at(0));
 }
 
-Operation operation_of(const Bytes& body, std::uint8_t minor = 3) {
+std::vector<std::byte> module_of(const Bytes& body, std::uint8_t minor = 3) {
   Bytes whole = body;
   test::put(whole, {0x5c, 0, 0});
-  return first_operation(module_with_body(whole, minor));
+  return module_with_body(whole, minor);
+}
+
+Operation operation_of(const Bytes& body, std::uint8_t minor = 3) {
+  return first_operation(module_of(body, minor));
 }
 
 TEST(OpTable, EveryRowIsReadInEveryVersionThatHasIt) {
@@ -128,7 +132,9 @@ TEST(KnownBytes, IfWithoutElseKeepsAnEmptyRegion) {
 }
 
 TEST(KnownBytes, GlobalStoresItsTypeBeforeItsValue) {
-  const Operation global = operation_of({0x31, 0x01, 0, 1, 0, 8, 1});
+  const Result<Module> module = read_module(module_of({0x31, 0x01, 0, 1, 0, 8, 1}));
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const Operation& global = module->functions.at(0).body.operations.at(0);
   EXPECT_EQ(global.find(AttrName::sym_name)->text, "text");
   EXPECT_EQ(global.find(AttrName::value)->type, 1u);
   EXPECT_TRUE(global.flag(AttrName::constant));

@@ -195,9 +195,12 @@ TEST_F(StreamTest, FailureIsReportedByTheNextSynchroniseWithItsText) {
 }
 
 TEST_F(StreamTest, FailureStopsTheContextUntilItIsReset) {
+  Gate gate;
   const CUstream stream = make_stream();
+  hold(stream, gate);
   launch(make_function(outcome(Outcome::assertion, "a < b")), stream);
   mark(stream, 1);
+  gate.open();
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ASSERT);
   EXPECT_EQ(launch(make_function(outcome(Outcome::ok))), CUDA_ERROR_ASSERT);
   EXPECT_EQ(last_report(), "a < b");
