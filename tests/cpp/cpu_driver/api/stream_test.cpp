@@ -211,10 +211,13 @@ TEST_F(StreamTest, FailureStopsTheContextUntilItIsReset) {
 }
 
 TEST_F(StreamTest, EventBehindAFailureCompletes) {
+  Gate gate;
   const CUstream stream = make_stream();
   const CUevent event = make_event();
+  hold(stream, gate);
   launch(make_function(outcome(Outcome::unsupported, "op")), stream);
   ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+  gate.open();
   EXPECT_EQ(cuEventSynchronize(event), CUDA_ERROR_NOT_SUPPORTED);
 }
 
