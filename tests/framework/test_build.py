@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -126,7 +127,7 @@ def test_waiting_process_names_the_one_it_waits_for(fake: FakeToolchain) -> None
 
 def test_crate_is_found_without_importing_tilegym() -> None:
     script = "import sys; from tilegym_rs import build; print(build.crate_folder()); sys.exit('tilegym' in sys.modules)"
-    answer = subprocess.run(["python", "-c", script], capture_output=True, text=True, check=True)
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (Path(answer.stdout.strip()) / "Cargo.lock").is_file()
 
 
