@@ -80,7 +80,7 @@ def main() -> None:
         ),
         ("matmul 512^3 f32", lambda: tilegym.ops.matmul(a, b, backend="cutile-rs"), lambda: _triton_matmul(a, b)),
     ):
-        pairs.append(measure(name, ours, theirs, peer, seconds=10, warmup=1))
+        pairs.append(measure(name, ours, theirs, peer, seconds=10, warmup=1, repeat=21))
         print(pairs[-1].row(), flush=True)
         print(f"  {1 / pairs[-1].ratio:.0f}x faster than the interpreter")
     if arguments.json:
