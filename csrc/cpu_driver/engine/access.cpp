@@ -61,21 +61,6 @@ Range rising_range(std::int64_t start, std::int64_t stride, Predicate predicate,
   return {0, 0};
 }
 
-Predicate mirrored(Predicate predicate) {
-  switch (predicate) {
-    case Predicate::less:
-      return Predicate::greater;
-    case Predicate::less_equal:
-      return Predicate::greater_equal;
-    case Predicate::greater:
-      return Predicate::less;
-    case Predicate::greater_equal:
-      return Predicate::less_equal;
-    default:
-      return predicate;
-  }
-}
-
 void clip(const Bound& bound, std::span<const std::int64_t> outer, const Frame& frame, RowAccess& row) {
   const std::int64_t start = wrapped(evaluate(bound.index, outer, frame), bound.wrap);
   const std::int64_t limit = wrapped(frame.slot(bound.limit), bound.wrap);
@@ -103,6 +88,21 @@ bool row_allowed(const RowAccess& row, std::size_t bytes, const OpPlace& place, 
 }
 
 }  // namespace
+
+tile_ir::Predicate mirrored(tile_ir::Predicate predicate) {
+  switch (predicate) {
+    case Predicate::less:
+      return Predicate::greater;
+    case Predicate::less_equal:
+      return Predicate::greater_equal;
+    case Predicate::greater:
+      return Predicate::less;
+    case Predicate::greater_equal:
+      return Predicate::less_equal;
+    default:
+      return predicate;
+  }
+}
 
 std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index, const Frame& frame) {
   std::int64_t value = frame.slot(linear.base);

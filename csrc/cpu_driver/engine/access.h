@@ -7,6 +7,9 @@
 
 namespace tilegym::cpu {
 
+/// The predicate that holds for (b, a) where `predicate` holds for (a, b).
+[[nodiscard]] tile_ir::Predicate mirrored(tile_ir::Predicate predicate);
+
 /// Value of a linear form at `index` (one entry per stride, trailing strides without an entry count as index 0).
 [[nodiscard]] std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index, const Frame& frame);
 

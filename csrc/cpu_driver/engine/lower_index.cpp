@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 
+#include "cpu_driver/engine/access.h"
 #include "cpu_driver/engine/lowering.h"
 #include "cpu_driver/engine/scalar_ops.h"
 
@@ -41,21 +42,6 @@ std::int64_t constant_slot_bits(ElementType element, const std::byte* bytes) {
   alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
   find_load(element)(lanes.data(), bytes, 1);
   return slot_bits(lane_of(element), lanes.data());
-}
-
-Predicate swapped(Predicate predicate) {
-  switch (predicate) {
-    case Predicate::less:
-      return Predicate::greater;
-    case Predicate::less_equal:
-      return Predicate::greater_equal;
-    case Predicate::greater:
-      return Predicate::less;
-    case Predicate::greater_equal:
-      return Predicate::less_equal;
-    default:
-      return predicate;
-  }
 }
 
 }  // namespace
@@ -192,7 +178,7 @@ std::optional<Mask> Lowering::compare_mask(const Operation& op) {
   // Where both sides vary, their difference need not be one range in wrapping arithmetic.
   const bool right_varies = values_[op.operands[1]].linear.has_value();
   if (right_varies && values_[op.operands[0]].linear) return std::nullopt;
-  if (right_varies) bound.predicate = swapped(bound.predicate);
+  if (right_varies) bound.predicate = mirrored(bound.predicate);
   bound.index = right_varies ? *right : *left;
   bound.limit = right_varies ? left->base : right->base;
   return Mask{std::move(bound)};
