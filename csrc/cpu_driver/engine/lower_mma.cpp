@@ -1,3 +1,4 @@
+#include <array>
 #include <utility>
 
 #include "cpu_driver/engine/lowering.h"
@@ -12,6 +13,16 @@ namespace {
 
 Signedness sign(const tile_ir::Operation& op, AttrName name) {
   return static_cast<Signedness>(op.integer(name, static_cast<std::uint64_t>(Signedness::signed_)));
+}
+
+bool nearest(tile_ir::Rounding rounding) {
+  using enum tile_ir::Rounding;
+  return rounding == nearest_even || rounding == approx || rounding == full;
+}
+
+/// tf32 lies in memory as f32 does.
+bool same_format(ElementType memory, ElementType element) {
+  return memory == element || (memory == ElementType::f32 && element == ElementType::tf32);
 }
 
 MmaKey key_of(const tile_ir::Operation& op, ElementType operands, ElementType accumulator) {
@@ -37,13 +48,18 @@ Status Lowering::lower_mma(const Operation& op) {
   if (step.fn == nullptr) return unsupported(place_of(op), tile_ir::name(lhs.element));
   step.element_bytes = static_cast<std::uint32_t>(tile_ir::byte_size(lhs.element));
   step.accumulator_bytes = static_cast<std::uint32_t>(tile_ir::byte_size(key.accumulator));
+  std::array<NodeId, 2> factors{};
   for (std::size_t i = 0; i < 2; ++i) {
-    TILEGYM_ASSIGN(step.operands[i], mma_operand(op.operands[i]));
+    factors[i] = unrounded(node_of(op.operands[i]), lhs.element);
+    TILEGYM_ASSIGN(step.operands[i], mma_operand(factors[i], type_of(op.operands[i])));
   }
   TILEGYM_ASSIGN(step.accumulator, exclusive_buffer(node_of(op.operands[2]), squeeze(result.shape), key.accumulator));
   // Only now: computing the sum's buffer must not take an operand's.
-  graph_.consume(node_of(op.operands[0]));
-  graph_.consume(node_of(op.operands[1]));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const NodeId operand = node_of(op.operands[i]);
+    if (factors[i] != operand) graph_.consume(factors[i]);
+    graph_.consume(operand);
+  }
   step.scratch = emitter_.new_buffer(mma_scratch_bytes(key, step.m, step.n, step.k));
   for (const CopyStep& operand : step.operands) {
     emitter_.touch(operand.src.buffer);
@@ -74,19 +90,27 @@ Status Lowering::bind_sum(const Operation& op, Node sum) {
   return {};
 }
 
+/// The value that a product of `element` reads: one of tf32 rounds its operands itself, so a rounding that only it
+/// wants is passed over.
+NodeId Lowering::unrounded(NodeId id, ElementType element) const {
+  const Node& node = graph_[id];
+  const bool rounding = node.kind == NodeKind::compute && node.uses == 1 && node.key.op == StripOp::round_to &&
+                        node.key.element == ElementType::tf32 && nearest(node.key.rounding);
+  return rounding && element == ElementType::tf32 ? node.operands[0] : id;
+}
+
 /// An operand as a copy into a row-major buffer. A load that only this product reads stays in memory: the executor
 /// reads it in place where it can. No store lies between, or the load would have been executed before it.
-Result<CopyStep> Lowering::mma_operand(ValueId value) {
-  const NodeId id = node_of(value);
-  const tile_ir::Type& type = type_of(value);
+Result<CopyStep> Lowering::mma_operand(NodeId id, const tile_ir::Type& type) {
   CopyStep step{.extents = type.shape, .element_bytes = static_cast<std::uint32_t>(tile_ir::byte_size(type.element))};
   const Node& load = graph_[id];
-  if (load.kind == NodeKind::load && load.uses == 1 && load.operands.empty() && load.access.element == type.element) {
+  if (load.kind == NodeKind::load && load.uses == 1 && load.operands.empty() &&
+      same_format(load.access.element, type.element)) {
     step.src = {.in_memory = true, .access = unsqueezed_access(load.access, type.shape)};
     step.src.buffer = step.dst.buffer =
         emitter_.new_buffer(static_cast<std::size_t>(type.element_count()) * step.element_bytes);
   } else {
-    TILEGYM_ASSIGN(const NodeId node, builder_.row_major_buffer(id, shape_of(value), type.element));
+    TILEGYM_ASSIGN(const NodeId node, builder_.row_major_buffer(id, squeeze(type.shape), type.element));
     step.src.buffer = step.dst.buffer = graph_[node].buffer;
     emitter_.touch(step.src.buffer);
   }

@@ -123,7 +123,8 @@ class Lowering {
   [[nodiscard]] Status reduce_destinations(const Operation& op, const Shape& shape, ReduceOut& reduce);
   [[nodiscard]] Status fill(const Node& target, std::int64_t count, SlotId value);
   [[nodiscard]] Status lower_mma(const Operation& op);
-  [[nodiscard]] Result<CopyStep> mma_operand(ValueId value);
+  [[nodiscard]] NodeId unrounded(NodeId id, tile_ir::ElementType element) const;
+  [[nodiscard]] Result<CopyStep> mma_operand(NodeId id, const tile_ir::Type& type);
   [[nodiscard]] Access unsqueezed_access(const Access& access, const Shape& shape);
   [[nodiscard]] Status bind_sum(const Operation& op, Node sum);
   /// A row-major buffer with the value that may be overwritten; consumes one use of the value.

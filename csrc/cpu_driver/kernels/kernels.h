@@ -143,8 +143,8 @@ struct MatrixView {
 /// subnormals.
 using MmaFn = void (*)(void* c, MatrixView a, MatrixView b, std::int64_t m, std::int64_t n, std::int64_t k,
                        void* scratch) noexcept;
-/// Pairs of operand and accumulator: f32, tf32 (already rounded) and bf16 with f32; f16, f8e4m3fn and f8e5m2 with f32
-/// or f16; f64 with f64; i8 with i32, of either signedness.
+/// Pairs of operand and accumulator: f32, tf32 and bf16 with f32; f16, f8e4m3fn and f8e5m2 with f32 or f16; f64 with
+/// f64; i8 with i32, of either signedness. tf32 takes any f32 values and rounds them as round_to does.
 struct MmaKey {
   tile_ir::ElementType a = tile_ir::ElementType::f32;  ///< also of b
   tile_ir::ElementType accumulator = tile_ir::ElementType::f32;

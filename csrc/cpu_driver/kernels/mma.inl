@@ -60,7 +60,7 @@ using E4M3 = FloatOperand<Widened<ByteCodec<F8E4M3FN>>>;
 using E5M2 = FloatOperand<Widened<ByteCodec<F8E5M2>>>;
 inline constexpr MmaRow kMmaTable[] = {
     mma_row<FloatOperand<Direct<float>>>(ElementType::f32, ElementType::f32),
-    mma_row<FloatOperand<Direct<float>>>(ElementType::tf32, ElementType::f32),
+    mma_row<FloatOperand<RoundedToTf32>>(ElementType::tf32, ElementType::f32),
     mma_row<FloatOperand<Direct<double>>>(ElementType::f64, ElementType::f64),
     mma_row<FloatOperand<Widened<Bf16Codec>>>(ElementType::bf16, ElementType::f32),
     mma_row<Half>(ElementType::f16, ElementType::f32),

@@ -21,6 +21,16 @@ struct Widened {
   TILEGYM_INLINE static Vec<float> widen(const Code* from) { return Codec::widen(from); }
 };
 
+/// f32 in memory, rounded to tf32 on the way; rows of A are copied too, or each would be rounded once per panel of B.
+struct RoundedToTf32 {
+  using Code = float;
+  using Value = float;
+  static constexpr bool kWidens = true;
+  TILEGYM_INLINE static Vec<float> widen(const Code* from) {
+    return round_to<Tf32, Rounding::nearest_even>(load(from));
+  }
+};
+
 template <class Source>
 struct FloatOperand : Source {
   using Code = typename Source::Code;

@@ -168,6 +168,42 @@ TEST(Mma, BatchesAreIndependent) {
   }
 }
 
+/// (1 + 2^-12) times whole numbers: tf32 drops the fraction's last bit, so the product shows who was rounded.
+void expect_rounded_operands(bool used_again) {
+  const Sizes s{8, 16, 4};
+  KernelBuilder k;
+  const ValueId out = k.pointer_parameter(ElementType::f32);
+  const ValueId rounded_out = k.pointer_parameter(ElementType::f32);
+  const auto rounded = [&](ValueId value, Shape shape) {
+    return k.op(Opcode::FToF, {value}, k.tile(ElementType::tf32, std::move(shape)));
+  };
+  const ValueId a = rounded(k.load(k.pointer_parameter(ElementType::f32), {s.m, s.k}), {s.m, s.k});
+  const ValueId loaded = k.load(k.pointer_parameter(ElementType::f32), {s.k, s.n});
+  const ValueId b = rounded(k.same(Opcode::AddF, {loaded, loaded}), {s.k, s.n});
+  const TypeId sum = k.tile(ElementType::f32, {s.m, s.n});
+  k.store(out, k.op(Opcode::MmaF, {a, b, k.constant<float>(sum, {0})}, sum));
+  if (used_again) k.store(rounded_out, k.op(Opcode::FToF, {a}, k.tile(ElementType::f32, {s.m, s.k})));
+  const std::vector<float> left = small_integers(s.m * s.k, 3);
+  const std::vector<float> right = small_integers(s.k * s.n, 5);
+  std::vector<float> fine_left = left;
+  std::vector<float> fine_right = right;
+  for (float& x : fine_left) x *= 1 + 0x1p-12F;
+  for (float& x : fine_right) x *= (1 + 0x1p-12F) / 2;
+  std::vector<float> result(static_cast<std::size_t>(s.m * s.n));
+  std::vector<float> rounded_result(left.size());
+  run_ok(k, {result.data(), rounded_result.data(), fine_left.data(), fine_right.data()});
+  EXPECT_EQ(rounded_result, used_again ? left : std::vector<float>(left.size()));
+  const std::vector<double> expected = product(s, left, right);
+  for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result[i], expected[i]) << i;
+}
+
+TEST(Mma, OperandsRoundedToTf32AreReadThroughTheRounding) {
+  expect_rounded_operands(false);
+}
+TEST(Mma, RoundedOperandThatIsUsedAgainIsKept) {
+  expect_rounded_operands(true);
+}
+
 TEST(Mma, SumThatIsUsedAgainIsNotOverwritten) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::f32);

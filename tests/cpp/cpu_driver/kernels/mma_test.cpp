@@ -117,6 +117,29 @@ TEST_P(Mma, RandomFloatsStayWithinTheErrorOfSummation) {
   }
 }
 
+/// To 11 significant bits, ties to even, by the C library.
+float as_tf32(float value) {
+  int exponent = 0;
+  const double fraction = std::frexp(static_cast<double>(value), &exponent);
+  return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(fraction, 11)), exponent - 11));
+}
+
+TEST_P(Mma, Tf32RoundsOperandsWhileItReadsThem) {
+  const Shape s{13, 35, 1};  // one product an element: no rounding of the sum hides that of the operands
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  std::vector<float> a(s.m), b(s.n), c(s.m * s.n, 0);
+  for (float& x : a) x = normal(random);
+  for (float& x : b) x = normal(random);
+  a[0] = 1 + 0x1p-11F;  // a tie, to even
+  const MmaKey key{.a = ElementType::tf32};
+  const auto scratch = make_register(std::vector<std::uint8_t>{}, mma_scratch_bytes(key, s.m, s.n, s.k));
+  find_mma(key)(c.data(), {a.data(), s.k}, {b.data(), s.n}, s.m, s.n, s.k, scratch.get());
+  for (std::int64_t i = 0; i < s.m; ++i) {
+    for (std::int64_t j = 0; j < s.n; ++j) ASSERT_EQ(c[i * s.n + j], as_tf32(a[i]) * as_tf32(b[j])) << i << ", " << j;
+  }
+}
+
 TEST_P(Mma, NanAndInfinityReachTheirRowsAndColumnsOnly) {
   std::vector<float> a(4 * 3, 1), b(3 * 5, 1), c(4 * 5, 0);
   a[1 * 3 + 2] = NAN;
