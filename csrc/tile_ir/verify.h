@@ -27,10 +27,10 @@ struct Diagnostic {
 };
 
 /// Checks what the reader leaves open: types of operands and results, attribute values and their combinations, regions
-/// and terminators, views, symbols, hints. Accepts every module that NVIDIA's compiler accepts; an engine may rely on the
-/// types and counts of a module without diagnostics. Stops after `limit` diagnostics (at least 1); those of a function
-/// stand in the order of its operations. Precondition: the module comes from read_module. Source: NVIDIA cuda-tile, Ops.td
-/// and the verifiers under lib/Dialect/CudaTile/IR.
+/// and terminators, views, symbols, hints. Accepts every module that NVIDIA's compiler accepts; an engine may rely on
+/// the types and counts of a module without diagnostics. Stops after `limit` diagnostics (at least 1); those of a
+/// function stand in the order of its operations. Precondition: the module comes from read_module. Source: NVIDIA
+/// cuda-tile, Ops.td and the verifiers under lib/Dialect/CudaTile/IR.
 [[nodiscard]] std::vector<Diagnostic> verify(const Module& module, std::size_t limit = 100);
 
 }  // namespace tilegym::tile_ir

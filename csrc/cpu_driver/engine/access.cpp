@@ -87,6 +87,21 @@ bool row_allowed(const RowAccess& row, std::size_t bytes, const OpPlace& place, 
   return true;
 }
 
+/// Smallest and largest value of a linear form over indices below `extents`.
+struct Reach {
+  std::int64_t low;
+  std::int64_t high;
+};
+
+Reach reach_of(const Linear& linear, std::span<const std::int64_t> extents, const Frame& frame) {
+  Reach reach{frame.slot(linear.base), frame.slot(linear.base)};
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const std::int64_t step = frame.slot(linear.strides[d]) * (extents[d] - 1);
+    (step < 0 ? reach.low : reach.high) += step;
+  }
+  return reach;
+}
+
 }  // namespace
 
 tile_ir::Predicate mirrored(tile_ir::Predicate predicate) {
@@ -122,17 +137,20 @@ bool start_row(const Access& access, std::span<const std::int64_t> outer, std::i
 
 bool fully_in_bounds(const Access& access, std::span<const std::int64_t> extents, const Frame& frame) {
   return std::ranges::all_of(access.bounds, [&](const Bound& bound) {
-    std::int64_t low = frame.slot(bound.index.base);
-    std::int64_t high = low;
-    for (std::size_t d = 0; d < extents.size(); ++d) {
-      const std::int64_t reach = frame.slot(bound.index.strides[d]) * (extents[d] - 1);
-      (reach < 0 ? low : high) += reach;
-    }
+    const auto [low, high] = reach_of(bound.index, extents, frame);
     // A bound that compares wrapped values, or for (in)equality, is left to the row by row form.
     const bool ordered = bound.predicate != Predicate::equal && bound.predicate != Predicate::not_equal;
     const std::int64_t limit = frame.slot(bound.limit);
     return bound.wrap == 0 && ordered && holds(low, bound.predicate, limit) && holds(high, bound.predicate, limit);
   });
+}
+
+bool fully_allowed(const Access& access, std::span<const std::int64_t> extents, const Frame& frame) {
+  if (!fully_in_bounds(access, extents, frame)) return false;
+  if (frame.memory == nullptr) return true;
+  const auto [first, last] = reach_of(access.address, extents, frame);
+  return frame.memory->contains(static_cast<std::uintptr_t>(first),
+                                static_cast<std::uintptr_t>(last) + tile_ir::byte_size(access.element));
 }
 
 }  // namespace tilegym::cpu

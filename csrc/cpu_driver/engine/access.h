@@ -21,4 +21,7 @@ namespace tilegym::cpu {
 /// Whether all indices below `extents` satisfy every bound.
 [[nodiscard]] bool fully_in_bounds(const Access& access, std::span<const std::int64_t> extents, const Frame& frame);
 
+/// Whether, besides, everything between the first and the last byte of a tile of `extents` may be accessed.
+[[nodiscard]] bool fully_allowed(const Access& access, std::span<const std::int64_t> extents, const Frame& frame);
+
 }  // namespace tilegym::cpu

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu_driver/engine/access.h"
+#include "cpu_driver/engine/transpose.h"
 
 namespace tilegym::cpu {
 namespace {
@@ -63,6 +64,7 @@ class Copy {
   }
 
   bool run() {
+    if (transposes()) return run_planes();
     do {
       if (!(step_.src.in_memory ? row_from_memory() : row_from_buffer())) return false;
     } while (next_row());
@@ -89,6 +91,37 @@ class Copy {
   }
   [[nodiscard]] std::int64_t inner_stride(const TileSide& side) const {
     return side.strides.empty() ? bytes_ : side.strides.back() * bytes_;
+  }
+
+  /// Columns lie contiguous in the source and rows in the target: whole planes then go block by block. What may leave
+  /// its bounds or its memory goes row by row.
+  [[nodiscard]] bool transposes() const {
+    if (outer_rank_ == 0 || step_.dst.strides.back() != 1) return false;
+    if (!step_.src.in_memory) return step_.src.strides[outer_rank_ - 1] == 1 && step_.src.strides.back() > 1;
+    const std::vector<SlotId>& strides = step_.src.access.address.strides;
+    return frame_.slot(strides[outer_rank_ - 1]) == bytes_ && frame_.slot(strides.back()) > bytes_ &&
+           fully_allowed(step_.src.access, step_.extents, frame_);
+  }
+  bool run_planes() {
+    const std::int64_t rows = step_.extents[outer_rank_ - 1];
+    do {
+      transpose({.dst = row_of(step_.dst),
+                 .dst_row_stride = step_.dst.strides[outer_rank_ - 1] * bytes_,
+                 .src = plane_source(),
+                 .src_column_stride = plane_column_stride(),
+                 .rows = rows,
+                 .columns = inner_},
+                step_.element_bytes);
+      frame_.index[outer_rank_ - 1] = rows - 1;
+    } while (next_row());
+    return true;
+  }
+  [[nodiscard]] const std::byte* plane_source() const {
+    if (!step_.src.in_memory) return row_of(step_.src);
+    return reinterpret_cast<const std::byte*>(evaluate(step_.src.access.address, frame_.index, frame_));
+  }
+  [[nodiscard]] std::int64_t plane_column_stride() const {
+    return step_.src.in_memory ? frame_.slot(step_.src.access.address.strides.back()) : inner_stride(step_.src);
   }
 
   void copy(const RowCopy& row) const {
