@@ -2,17 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
+#include <cstring>
 #include <numeric>
 #include <string>
+#include <type_traits>
+#include <utility>
+
+#include "validation/parallel.h"
+#include "validation/scan.h"
+#include "validation/tally.h"
+#include "validation/walk.h"
 
 namespace tilegym::validation {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Two buffers of this many 8-byte elements stay in the first-level cache.
-constexpr std::size_t kStrip = 1024;
+// Two buffers of this many 8-byte elements stay in the second-level cache, and a strip is worth its bookkeeping.
+constexpr std::int64_t kStrip = 4096;
+// Sums are taken by segment and added in order, so that they do not depend on the number of threads.
+constexpr std::int64_t kSegment = 16 * kStrip;
+constexpr std::int64_t kSamples = 1 << 18;
+constexpr std::size_t kMostKept = 10000;
+constexpr std::size_t kMostBlocks = 65536;
 
 std::string shape_text(std::span<const std::int64_t> shape) {
   std::string text = "[";
@@ -20,135 +30,258 @@ std::string shape_text(std::span<const std::int64_t> shape) {
   return text + "]";
 }
 
-/// Distance of two numbers, neither a NaN. Equal infinities are 0 apart.
-double distance(double actual, double expected) noexcept {
-  return actual == expected ? 0.0 : std::fabs(actual - expected);
+std::int64_t count_of(std::span<const std::int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-double distance(std::int64_t actual, std::int64_t expected) noexcept {
-  const auto high = static_cast<std::uint64_t>(std::max(actual, expected));
-  const auto low = static_cast<std::uint64_t>(std::min(actual, expected));
-  return static_cast<double>(high - low);  // the difference of two int64 fits without a sign
-}
-
-double relative(double error, double expected) noexcept {
-  if (error == 0) return 0;
-  return std::isfinite(expected) ? error / std::fabs(expected) : kInfinity;
-}
-
-/// rtol * infinity would let any number pass for an infinity, hence the finite error.
-bool within(double error, double expected, const Tolerance& tolerance) noexcept {
-  return error == 0 || (std::isfinite(error) && error <= tolerance.atol + tolerance.rtol * std::fabs(expected));
-}
-
-/// Counts NaNs of a pair; nothing where there is none, else whether the pair matches.
-std::optional<bool> judge_nan(double actual, double expected, bool equal_nan, Comparison& total) noexcept {
-  const bool in_actual = std::isnan(actual);
-  const bool in_expected = std::isnan(expected);
-  if (!in_actual && !in_expected) return std::nullopt;
-  total.nan_in_both += in_actual && in_expected;
-  total.nan_in_actual += in_actual && !in_expected;
-  total.nan_in_expected += in_expected && !in_actual;
-  return in_actual && in_expected && equal_nan;
-}
-
+/// One pass over two arrays. Value is what elements are compared as.
 template <class Value>
-bool judge(Value actual, Value expected, const Tolerance& tolerance, Comparison& total) noexcept {
-  const auto reference = static_cast<double>(expected);
-  if (const auto verdict = judge_nan(static_cast<double>(actual), reference, tolerance.equal_nan, total)) {
-    return *verdict;
-  }
-  const double error = distance(actual, expected);
-  total.max_abs_error = std::max(total.max_abs_error, error);
-  total.max_rel_error = std::max(total.max_rel_error, relative(error, reference));
-  return within(error, reference, tolerance);
-}
-
-/// Walks two arrays of one shape row by row and judges every pair. Value is what elements are compared as.
-template <class Value>
-class Walk {
+class Pass {
  public:
-  Walk(const ArrayView& actual, const ArrayView& expected, const Tolerance& tolerance)
-      : actual_(actual), expected_(expected), tolerance_(tolerance), index_(actual.shape.size(), 0) {}
+  Pass(const Walk& walk, const TallyPlan& plan, std::int64_t first, std::int64_t stride)
+      : walk_(walk),
+        plan_(plan),
+        first_(first),
+        stride_(stride),
+        in_place_(find_scan(walk.actual().type(), walk.expected().type())),
+        of_doubles_(find_scan(ElementType::f64, ElementType::f64)) {}
 
-  Comparison run() {
-    const auto outer = actual_.shape.empty() ? actual_.shape : actual_.shape.first(actual_.shape.size() - 1);
-    const std::int64_t rows = std::accumulate(outer.begin(), outer.end(), std::int64_t{1}, std::multiplies<>());
-    const auto columns = static_cast<std::size_t>(actual_.shape.empty() ? 1 : actual_.shape.back());
-    total_.elements = rows * static_cast<std::int64_t>(columns);
-    for (std::int64_t row = 0; row < rows && columns > 0; ++row) {
-      judge_row(columns);
-      advance(outer);
-    }
-    return total_;
+  /// Adds to the tally and returns the sum of errors.
+  double run(Tally& total) {
+    const std::int64_t segments = (walk_.size() + kSegment - 1) / kSegment;
+    const int workers = worker_count(segments);
+    std::vector<Worker> team(static_cast<std::size_t>(workers), Worker(plan_));
+    std::vector<double> sums(static_cast<std::size_t>(segments), 0.0);
+    run_segments(segments, workers, [&](int worker, std::int64_t segment) {
+      sums[static_cast<std::size_t>(segment)] = judge_segment(team[static_cast<std::size_t>(worker)], segment);
+    });
+    for (const Worker& worker : team) total.merge(worker.tally);
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
 
  private:
-  /// Address of the element at index_, its last component replaced by `column`.
-  static const std::byte* address(const ArrayView& view, std::span<const std::int64_t> index, std::size_t column) {
-    std::int64_t offset = 0;
-    for (std::size_t dim = 0; dim + 1 < index.size(); ++dim) offset += index[dim] * view.strides[dim];
-    if (!index.empty()) offset += static_cast<std::int64_t>(column) * view.strides.back();
-    return view.data + offset * static_cast<std::int64_t>(size_of(view.type));
+  struct Worker {
+    explicit Worker(const TallyPlan& plan) : tally(plan), actual(kStrip), expected(kStrip) {}
+    Tally tally;
+    std::vector<Value> actual;
+    std::vector<Value> expected;
+  };
+
+  double judge_segment(Worker& worker, std::int64_t segment) const {
+    const std::int64_t end = std::min(walk_.size(), (segment + 1) * kSegment);
+    double sum = 0;
+    for (std::int64_t position = segment * kSegment; position < end; position += kStrip) {
+      sum += judge_strip(worker, position, static_cast<std::size_t>(std::min(kStrip, end - position)));
+    }
+    return sum;
   }
 
-  void fetch(const ArrayView& view, std::size_t column, std::size_t count, Value* out) const {
-    load(view.type, address(view, index_, column), index_.empty() ? 0 : view.strides.back(), count, out);
+  double judge_strip(Worker& worker, std::int64_t position, std::size_t count) const {
+    const std::byte* actual = walk_.actual().packed(position, count);
+    const std::byte* expected = walk_.expected().packed(position, count);
+    StripSums sums;
+    const bool packed = actual != nullptr && expected != nullptr;
+    if (packed && stride_ > 1 && matches_in_place(worker.tally, actual, expected, count, sums)) {
+      sample_in_place(worker.tally, actual, expected, position, count);
+      return sums.error;
+    }
+    walk_.actual().read(position, count, worker.actual.data());
+    walk_.expected().read(position, count, worker.expected.data());
+    sample(worker, position, count);
+    const bool scanned = packed && in_place_ != nullptr && stride_ > 1;
+    if (!scanned && matches_as_read(worker, count, sums)) return sums.error;
+    return judge_pairs(worker, position, count);
   }
 
-  void judge_row(std::size_t columns) {
-    for (std::size_t column = 0; column < columns; column += kStrip) {
-      const std::size_t count = std::min(kStrip, columns - column);
-      fetch(actual_, column, count, actual_strip_.data());
-      fetch(expected_, column, count, expected_strip_.data());
-      for (std::size_t i = 0; i < count; ++i) {
-        if (!judge(actual_strip_[i], expected_strip_[i], tolerance_, total_)) note_mismatch(column + i, i);
+  /// Whether a scan of the strip where it lies has done everything; nothing is changed otherwise.
+  bool matches_in_place(Tally& tally, const std::byte* actual, const std::byte* expected, std::size_t count,
+                        StripSums& sums) const {
+    if constexpr (std::is_same_v<Value, double>) {
+      if (in_place_ == nullptr) return false;
+      if (!in_place_(actual, expected, count, plan_.tolerance, plan_.unit, tally.maxima(), sums)) return false;
+      tally.add_scanned(sums);
+      return true;
+    } else {
+      const ElementType type = walk_.actual().type();
+      return type == walk_.expected().type() && std::memcmp(actual, expected, count * size_of(type)) == 0;
+    }
+  }
+
+  bool matches_as_read(Worker& worker, std::size_t count, StripSums& sums) const {
+    if constexpr (std::is_same_v<Value, double>) {
+      if (!of_doubles_(worker.actual.data(), worker.expected.data(), count, plan_.tolerance, plan_.unit,
+                       worker.tally.maxima(), sums)) {
+        return false;
       }
+      worker.tally.add_scanned(sums);
+      return true;
+    } else {
+      return worker.actual == worker.expected && count == worker.actual.size();
     }
   }
 
-  void note_mismatch(std::size_t column, std::size_t position) {
-    if (total_.mismatches++ > 0) return;
-    Mismatch first{index_, static_cast<double>(actual_strip_[position]),
-                   static_cast<double>(expected_strip_[position])};
-    if (!first.index.empty()) first.index.back() = static_cast<std::int64_t>(column);
-    total_.first_mismatch = std::move(first);
-  }
-
-  /// Steps index_ to the next row, in row-major order.
-  void advance(std::span<const std::int64_t> outer) {
-    for (std::size_t dim = outer.size(); dim-- > 0;) {
-      if (++index_[dim] < outer[dim]) return;
-      index_[dim] = 0;
+  double judge_pairs(Worker& worker, std::int64_t position, std::size_t count) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t element = first_ + walk_.row_major(position + static_cast<std::int64_t>(i));
+      sum += worker.tally.add(worker.actual[i], worker.expected[i], element);
     }
+    return sum;
   }
 
-  const ArrayView& actual_;
-  const ArrayView& expected_;
-  const Tolerance& tolerance_;
-  std::vector<std::int64_t> index_;
-  std::array<Value, kStrip> actual_strip_;
-  std::array<Value, kStrip> expected_strip_;
-  Comparison total_;
+  /// Calls use(offset) for the places of a strip that are sampled.
+  template <class Use>
+  void each_sampled(std::int64_t position, std::size_t count, const Use& use) const {
+    const std::int64_t past = (first_ + position) % stride_;
+    for (std::int64_t i = past == 0 ? 0 : stride_ - past; i < static_cast<std::int64_t>(count); i += stride_) use(i);
+  }
+  static void sample_pair(Tally& tally, Value actual, Value expected) {
+    const auto a = static_cast<double>(actual);
+    const auto e = static_cast<double>(expected);
+    if (a == a && e == e) tally.sample(distance(actual, expected));
+  }
+  void sample(Worker& worker, std::int64_t position, std::size_t count) const {
+    each_sampled(position, count, [&](std::int64_t i) {
+      const auto place = static_cast<std::size_t>(i);
+      sample_pair(worker.tally, worker.actual[place], worker.expected[place]);
+    });
+  }
+  void sample_in_place(Tally& tally, const std::byte* actual, const std::byte* expected, std::int64_t position,
+                       std::size_t count) const {
+    const ElementType first = walk_.actual().type();
+    const ElementType second = walk_.expected().type();
+    each_sampled(position, count, [&](std::int64_t i) {
+      Value a{};
+      Value e{};
+      load(first, actual + i * static_cast<std::int64_t>(size_of(first)), 1, 1, &a);
+      load(second, expected + i * static_cast<std::int64_t>(size_of(second)), 1, 1, &e);
+      sample_pair(tally, a, e);
+    });
+  }
+
+  const Walk& walk_;
+  const TallyPlan& plan_;
+  const std::int64_t first_;
+  const std::int64_t stride_;
+  const ScanFn in_place_;
+  const ScanFn of_doubles_;
 };
 
-Status check(const ArrayView& actual, const ArrayView& expected, const Tolerance& tolerance) {
-  if (!std::ranges::equal(actual.shape, expected.shape)) {
-    return Error{"compare: wanted two tensors of one shape, got " + shape_text(actual.shape) + " and " +
-                 shape_text(expected.shape)};
-  }
+Status check_shapes(const ArrayView& actual, const ArrayView& expected) {
+  if (std::ranges::equal(actual.shape, expected.shape)) return {};
+  return Error{"compare: wanted two tensors of one shape, got " + shape_text(actual.shape) + " and " +
+               shape_text(expected.shape)};
+}
+
+Status check_tolerance(const Tolerance& tolerance) {
   if (tolerance.rtol >= 0 && tolerance.atol >= 0) return {};
   return Error{"compare: wanted tolerances of at least 0, got rtol " + std::to_string(tolerance.rtol) + " and atol " +
                std::to_string(tolerance.atol)};
 }
 
+/// The product of extents may not overflow, so that positions are numbers.
+Status check_size(std::span<const std::int64_t> shape) {
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) {
+      return Error{"compare: wanted a shape of at most 2^63 - 1 elements, got " + shape_text(shape)};
+    }
+  }
+  return {};
+}
+
+Status check_detail(std::span<const std::int64_t> shape, const Detail& detail) {
+  if (detail.keep < 1 || detail.keep > kMostKept) {
+    return Error{"compare: keep: wanted 1 to " + std::to_string(kMostKept) + " mismatches, got " +
+                 std::to_string(detail.keep)};
+  }
+  if (detail.block.size() > shape.size() || std::ranges::any_of(detail.block, [](auto extent) { return extent < 1; })) {
+    return Error{"compare: block: wanted up to " + std::to_string(shape.size()) + " extents of at least 1, got " +
+                 shape_text(detail.block)};
+  }
+  return {};
+}
+
+/// The grid of a block over the trailing dimensions, coarse enough for a table of all blocks.
+BlockGrid grid_of(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& block) {
+  BlockGrid result{std::vector<std::int64_t>(shape.size(), 1), std::vector<std::int64_t>(shape.size(), 0)};
+  std::ranges::copy(block, result.extents.end() - static_cast<std::ptrdiff_t>(block.size()));
+  const auto count = [&] {
+    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+      result.grid[dim] = shape[dim] / result.extents[dim] + (shape[dim] % result.extents[dim] != 0);
+    }
+    return std::accumulate(result.grid.begin(), result.grid.end(), 1.0, std::multiplies<>());
+  };
+  while (count() > static_cast<double>(kMostBlocks)) {
+    result.extents[static_cast<std::size_t>(std::ranges::max_element(result.grid) - result.grid.begin())] *= 2;
+  }
+  return result;
+}
+
 }  // namespace
 
-Result<Comparison> compare(const ArrayView& actual, const ArrayView& expected, const Tolerance& tolerance) {
-  TILEGYM_TRY(check(actual, expected, tolerance));
-  if (is_integer(actual.type) && is_integer(expected.type))
-    return Walk<std::int64_t>(actual, expected, tolerance).run();
-  return Walk<double>(actual, expected, tolerance).run();
+struct PiecewiseComparison::State {
+  explicit State(TallyPlan described)
+      : plan(std::move(described)),
+        total(plan),
+        size(count_of(plan.shape)),
+        // Odd, so that no period of a power of two is sampled at one phase.
+        stride(size <= kSamples ? 1 : (size / kSamples) | 1) {}
+
+  TallyPlan plan;
+  Tally total;
+  std::int64_t size;
+  std::int64_t stride;
+  std::int64_t elements = 0;
+  double sum = 0;
+};
+
+PiecewiseComparison::PiecewiseComparison(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+PiecewiseComparison::PiecewiseComparison(PiecewiseComparison&&) noexcept = default;
+PiecewiseComparison& PiecewiseComparison::operator=(PiecewiseComparison&&) noexcept = default;
+PiecewiseComparison::~PiecewiseComparison() = default;
+
+Result<PiecewiseComparison> PiecewiseComparison::start(std::span<const std::int64_t> shape, const Tolerance& tolerance,
+                                                       const Detail& detail) {
+  TILEGYM_TRY(check_tolerance(tolerance));
+  TILEGYM_TRY(check_size(shape));
+  TILEGYM_TRY(check_detail(shape, detail));
+  TallyPlan plan{{shape.begin(), shape.end()}, tolerance, {}, detail.keep, std::nullopt};
+  if (!detail.block.empty()) plan.grid = grid_of(shape, detail.block);
+  return PiecewiseComparison(std::make_unique<State>(std::move(plan)));
+}
+
+Status PiecewiseComparison::add(const ArrayView& actual, const ArrayView& expected, std::int64_t first) {
+  TILEGYM_TRY(check_shapes(actual, expected));
+  const std::int64_t count = count_of(actual.shape);
+  if (first < 0 || first > state_->size || count > state_->size - first) {
+    return Error{"compare: wanted a piece of the " + std::to_string(state_->size) + " elements, got " +
+                 std::to_string(count) + " from element " + std::to_string(first) + " on"};
+  }
+  if (count == 0) return {};
+  state_->plan.unit = ulp_unit(actual.type);
+  const Walk walk(actual, expected);
+  const bool exact = is_integer(actual.type) && is_integer(expected.type);
+  state_->sum += exact ? Pass<std::int64_t>(walk, state_->plan, first, state_->stride).run(state_->total)
+                       : Pass<double>(walk, state_->plan, first, state_->stride).run(state_->total);
+  state_->elements += count;
+  return {};
+}
+
+Comparison PiecewiseComparison::result() const {
+  Comparison result = state_->total.summary();
+  result.elements = state_->elements;
+  const std::int64_t measured = state_->elements - state_->total.unmeasured();
+  result.mean_abs_error = measured > 0 ? state_->sum / static_cast<double>(measured) : 0;
+  return result;
+}
+
+Result<Comparison> compare(const ArrayView& actual, const ArrayView& expected, const Tolerance& tolerance,
+                           const Detail& detail) {
+  TILEGYM_TRY(check_shapes(actual, expected));
+  TILEGYM_ASSIGN(PiecewiseComparison comparison, PiecewiseComparison::start(actual.shape, tolerance, detail));
+  TILEGYM_TRY(comparison.add(actual, expected, 0));
+  return comparison.result();
 }
 
 }  // namespace tilegym::validation

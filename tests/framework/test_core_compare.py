@@ -105,3 +105,53 @@ def test_a_list_is_no_tensor():
 def test_a_negative_tolerance_is_refused():
     with pytest.raises(ValueError, match="tolerances of at least 0"):
         core.compare(torch.zeros(1), torch.zeros(1), rtol=-1, atol=0)
+
+
+def test_first_and_worst_mismatches_are_kept():
+    expected = torch.zeros(3, 4)
+    actual = expected.clone()
+    actual[0, 1], actual[1, 2], actual[2, 0] = 1.0, 9.0, 5.0
+    found = core.compare(actual, expected, rtol=0, atol=0, keep=2)
+    assert [m.index for m in found.first] == [(0, 1), (1, 2)]
+    assert [m.index for m in found.worst] == [(1, 2), (2, 0)]
+    assert found.greatest_absolute.actual == 9.0
+
+
+def test_mismatches_are_counted_by_block():
+    expected = torch.zeros(2, 8, 8)
+    actual = expected.clone()
+    actual[1, 5:7, 3] = float("nan")
+    found = core.compare(actual, expected, rtol=0, atol=0, block=(4, 4)).blocks
+    assert (found.extents, found.grid) == ((1, 4, 4), (2, 2, 2))
+    assert [(b.block, b.mismatches) for b in found.blocks] == [((1, 1, 0), 2)]
+
+
+@pytest.mark.parametrize("block", [(0,), (1, 1, 1)], ids=str)
+def test_a_bad_block_is_refused(block):
+    with pytest.raises(ValueError, match="block: wanted up to 2 extents of at least 1"):
+        core.compare(torch.zeros(2, 2), torch.zeros(2, 2), rtol=0, atol=0, block=block)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_statistics_are_those_of_numpy(dtype):
+    expected = random(dtype, 500, 601).t()
+    actual = (expected.double() + (torch.rand(601, 500) < 0.3)).to(dtype).t().contiguous().t()
+    found = core.compare(actual, expected, rtol=1, atol=1)
+    error = np.abs(float64(actual) - float64(expected))
+    assert found.matches
+    assert found.max_abs_error == error.max()
+    assert found.mean_abs_error == pytest.approx(error.mean(), rel=1e-6)
+    for percent, estimate in found.percentiles.items():
+        assert estimate == pytest.approx(np.percentile(error, percent, method="higher"), rel=0.07)
+
+
+def test_pieces_make_the_whole():
+    actual, expected = random(torch.float16, 70, 9), random(torch.float16, 70, 9, seed=1)
+    pieces = core.PiecewiseComparison([70, 9], rtol=0.1, atol=0)
+    for start in (40, 0):
+        pieces.add(actual[start : start + 40], expected[start : start + 40], start * 9)
+    found, whole = pieces.result(), core.compare(actual, expected, rtol=0.1, atol=0)
+    assert (found.elements, found.mismatches) == (whole.elements, whole.mismatches)
+    assert found.first[0].index == whole.first[0].index
+    with pytest.raises(ValueError, match="wanted a piece of the 630 elements"):
+        pieces.add(actual, expected, 1)

@@ -46,16 +46,38 @@ def test_error_is_the_largest_difference():
 
 def test_a_mismatch_names_count_place_and_values():
     result = compare(torch.tensor([[0.0, 0.0], [9.0, 9.0]]), torch.zeros(2, 2), LIMIT)
-    assert result.message.endswith("2 of 4 elements; first at (1, 0): got 9, reference 0")
+    assert "Mismatched elements: 2 / 4 (50.0%)" in result.message
+    assert "Greatest absolute difference: 9 at index (1, 0) (up to 0.5 allowed)" in result.message
+    assert "Greatest relative difference: inf at index (1, 0) (up to 0.1 allowed)" in result.message
+    assert "First: (1, 0): got 9, reference 0; (1, 1): got 9, reference 0" in result.message
+
+
+def test_the_message_has_the_numbers_of_torch():
+    actual, expected = torch.tensor([[1.0, 2.0], [9.0, -7.0]]), torch.tensor([[1.0, 2.0], [1.0, 2.0]])
+    with pytest.raises(AssertionError) as raised:
+        torch.testing.assert_close(actual, expected, atol=LIMIT.atol, rtol=LIMIT.rtol)
+    ours = compare(actual, expected, LIMIT).message.splitlines()
+    theirs = str(raised.value).splitlines()
+    assert ours[:3] == theirs[:3]
+    for line, wanted in zip(ours[3:5], theirs[3:5], strict=True):
+        assert line.replace("difference: 9 ", "difference: 9.0 ").replace("8 at", "8.0 at") == wanted
+
+
+def test_the_message_names_tile_and_block():
+    actual = torch.zeros(8, 8)
+    actual[5, 6] = 2
+    message = compare(actual, torch.zeros(8, 8), LIMIT, tile={"bm": 4, "bn": 4}, block=(4, 4)).message
+    assert "Tile: bm=4, bn=4" in message
+    assert "Blocks of (4, 4) elements: 1 of 4 have mismatches, first (1, 1) with 1" in message
 
 
 @pytest.mark.parametrize(
     ("actual", "expected", "text"),
     [
-        ([0.0, NAN], [0.0, 1.0], "NaN only in the result: 1 of 2 elements; first at (1,): got nan, reference 1"),
-        ([0.0, 1.0], [0.0, NAN], "NaN only in the reference: 1 of 2 elements; first at (1,): got 1, reference nan"),
-        ([NAN, 1.0], [NAN, 1.0], "NaN in both (nan_equal=True accepts that): 1 of 2 elements; first at (0,): got nan"),
-        ([NAN, 9.0], [NAN, 1.0], "elements; outside 0.5 + 0.1|x|: 1 of 2 elements"),
+        ([0.0, NAN], [0.0, 1.0], "NaN only in the result: 1 of 2 elements\nFirst: (1,): got nan, reference 1"),
+        ([0.0, 1.0], [0.0, NAN], "NaN only in the reference: 1 of 2 elements\nFirst: (1,): got 1, reference nan"),
+        ([NAN, 1.0], [NAN, 1.0], "NaN in both (nan_equal=True accepts that): 1 of 2 elements\nFirst: (0,): got nan"),
+        ([NAN, 9.0], [NAN, 1.0], "Mismatched elements: 2 / 2 (100.0%)"),
     ],
     ids=["result", "reference", "both", "and a wrong value"],
 )
@@ -156,7 +178,8 @@ def test_wrong_values_fail_with_op_dtype_and_shape(library, comparison, recorded
 
     register_impl("softmax", "cutile-rs")(twice)
     with pytest.raises(
-        AssertionError, match=r"softmax float32 2x4 on CPU device, cutile-rs: outside .*got 0.5, reference"
+        AssertionError,
+        match=r"(?s)softmax float32 2x4 on CPU device, cutile-rs.*: Tensor-likes are not close!.*got 0.5, reference",
     ):
         comparison("softmax", torch.ones(2, 4))
     assert recorded[0]["error"] == 0.25

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -26,42 +27,156 @@ class Tolerance:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """A verdict of `records`, and the largest absolute error of pairs without a NaN."""
+    """A verdict of `records`, the largest absolute error of pairs without a NaN, and every statistic."""
 
     verdict: str
     error: float | None
     message: str = ""
+    errors: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
-def compare(actual: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, nan_equal: bool = False) -> Outcome:
+_KEPT = 3
+# Elements of a piece that is copied from a device.
+_PIECE = 1 << 22
+
+
+def compare(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    tolerance: Tolerance,
+    *,
+    nan_equal: bool = False,
+    tile: Mapping[str, int] | None = None,
+    block: Sequence[int] | None = None,
+) -> Outcome:
     """Compares values; shapes must be equal, dtypes and devices may differ.
 
     A NaN in both fails unless `nan_equal`: a reference and a kernel that broke alike agree on nothing. Infinities are
-    equal when their signs are. Tensors without elements are not compared, which is no pass.
+    equal when their signs are. Tensors without elements are not compared, which is no pass. `tile` is the
+    configuration that made `actual` and `block` the extents of a tile block over its trailing dimensions, for the text.
     """
-    from tilegym_rs import _core
-
     if actual.shape != expected.shape:
         return Outcome(FAIL, None, f"shape: wanted {tuple(expected.shape)}, got {tuple(actual.shape)}")
     if actual.numel() == 0:
         return Outcome(NOT_COMPARED, None, "there are no elements to compare")
-    found = _core.compare(
-        actual.detach().cpu(), expected.detach().cpu(), rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=nan_equal
-    )
-    if found.matches:
-        return Outcome(PASS, found.max_abs_error)
-    return Outcome(FAIL, found.max_abs_error, _message(found, tolerance, nan_equal))
+    found = statistics(actual, expected, tolerance, nan_equal=nan_equal, block=block)
+    errors = {
+        "max_abs": found.max_abs_error,
+        "max_rel": found.max_rel_error,
+        "max_ulp": found.max_ulp_error,
+        "mean_abs": found.mean_abs_error,
+        **{f"p{percent:g}": error for percent, error in found.percentiles.items()},
+        "signed_zeros": found.signed_zeros,
+    }
+    message = "" if found.matches else _message(found, tolerance, nan_equal, tile or {})
+    return Outcome(PASS if found.matches else FAIL, found.max_abs_error, message, errors)
 
 
-def _message(found: _core.Comparison, tolerance: Tolerance, nan_equal: bool) -> str:
+def statistics(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    tolerance: Tolerance,
+    *,
+    nan_equal: bool = False,
+    block: Sequence[int] | None = None,
+    keep: int = _KEPT,
+) -> _core.Comparison:
+    """Every statistic of two tensors of one shape. Tensors that are not on the CPU are copied piece by piece."""
+    from tilegym_rs import _core
+
+    actual, expected = _plain(actual), _plain(expected)
+    options: dict[str, Any] = {"rtol": tolerance.rtol, "atol": tolerance.atol, "equal_nan": nan_equal, "keep": keep}
+    options["block"] = [int(extent) for extent in block] if block else None
+    if actual.device.type == "cpu" and expected.device.type == "cpu":
+        return _core.compare(actual, expected, **options)
+    whole = _core.PiecewiseComparison(list(actual.shape), **options)
+    for first, part, reference in _pieces(actual, expected, 0):
+        whole.add(part.cpu(), reference.cpu(), first)
+    return whole.result()
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor without what DLPack does not carry: a gradient, pending conjugation or negation, a sparse layout."""
+    tensor = tensor.detach()
+    if tensor.layout != torch.strided:
+        tensor = tensor.to_dense()
+    return tensor.resolve_conj().resolve_neg()
+
+
+def _pieces(
+    actual: torch.Tensor, expected: torch.Tensor, first: int
+) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
+    """Consecutive parts of two tensors in row-major order, each with the number of its first element."""
+    if actual.numel() <= _PIECE or actual.dim() == 0:
+        yield first, actual, expected
+        return
+    inner = actual.numel() // actual.shape[0]
+    rows = max(1, _PIECE // inner)
+    for start in range(0, actual.shape[0], rows):
+        part, reference = actual[start : start + rows], expected[start : start + rows]
+        if inner > _PIECE:
+            yield from _pieces(part[0], reference[0], first + start * inner)
+        else:
+            yield first + start * inner, part, reference
+
+
+def _message(found: _core.Comparison, tolerance: Tolerance, nan_equal: bool, tile: Mapping[str, int]) -> str:
+    share = 100 * found.mismatches / found.elements
+    lines = [
+        "Tensor-likes are not close!",
+        "",
+        f"Mismatched elements: {found.mismatches} / {found.elements} ({share:.1f}%)",
+        *_greatest(found, tolerance),
+        *_special_values(found, nan_equal),
+        _listed("First", found.first),
+    ]
+    if len(found.worst) > 1 or (found.worst and found.worst[0].index != found.first[0].index):
+        lines.append(_listed("Worst", found.worst))
+    if tile:
+        lines.append("Tile: " + ", ".join(f"{name}={value}" for name, value in tile.items()))
+    if found.blocks is not None:
+        lines.append(_block_line(found.blocks))
+    return "\n".join(lines)
+
+
+def _greatest(found: _core.Comparison, tolerance: Tolerance) -> list[str]:
+    lines = []
+    for kind, place, allowed in (
+        ("absolute", found.greatest_absolute, tolerance.atol),
+        ("relative", found.greatest_relative, tolerance.rtol),
+    ):
+        if place is None:
+            continue
+        difference = abs(place.actual - place.expected) if place.actual != place.expected else 0.0
+        if kind == "relative":
+            difference = difference / abs(place.expected) if place.expected else float("inf")
+        lines.append(f"Greatest {kind} difference: {difference:.9g} at index {place.index} (up to {allowed:g} allowed)")
+    return lines
+
+
+def _special_values(found: _core.Comparison, nan_equal: bool) -> list[str]:
     counts = {
         "NaN only in the result": found.nan_in_actual,
         "NaN only in the reference": found.nan_in_expected,
         "NaN in both (nan_equal=True accepts that)": 0 if nan_equal else found.nan_in_both,
+        "Infinity only in the result, or of another sign": found.infinity_in_actual,
+        "Infinity only in the reference, or of another sign": found.infinity_in_expected,
     }
-    counts[f"outside {tolerance}"] = found.mismatches - sum(counts.values())
-    texts = [f"{text}: {count} of {found.elements} elements" for text, count in counts.items() if count]
-    first = found.first_mismatch
-    if first is not None:
-        texts.append(f"first at {first.index}: got {first.actual:.9g}, reference {first.expected:.9g}")
-    return "; ".join(texts)
+    return [f"{text}: {count} of {found.elements} elements" for text, count in counts.items() if count]
+
+
+def _listed(title: str, places: Sequence[_core.Mismatch]) -> str:
+    texts = [f"{place.index}: got {place.actual:.9g}, reference {place.expected:.9g}" for place in places]
+    return f"{title}: " + "; ".join(texts)
+
+
+def _block_line(blocks: _core.BlockMap) -> str:
+    total = 1
+    for extent in blocks.grid:
+        total *= extent
+    first, worst = blocks.blocks[0], max(blocks.blocks, key=lambda entry: entry.max_abs_error)
+    return (
+        f"Blocks of {blocks.extents} elements: {len(blocks.blocks)} of {total} have mismatches, first {first.block} "
+        f"with {first.mismatches}, worst {worst.block} with {worst.mismatches} and an error of up to "
+        f"{worst.max_abs_error:.3g}"
+    )

@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "bindings/comparison.h"
@@ -17,8 +19,9 @@ namespace dlpack = runtime::dlpack;
 using dlpack::TypeCode;
 using validation::ArrayView;
 using validation::Comparison;
+using validation::Detail;
 using validation::ElementType;
-using validation::Tolerance;
+using validation::PiecewiseComparison;
 
 struct TypeRow {
   dlpack::DataType dtype;
@@ -79,17 +82,38 @@ Borrowed borrow(const py::object& object, const char* name) {
   return borrowed;
 }
 
-Comparison compare(const py::object& actual, const py::object& expected, double rtol, double atol, bool equal_nan) {
+using Extents = std::vector<std::int64_t>;
+
+Detail detail_of(std::int64_t keep, const std::optional<Extents>& block) {
+  return {static_cast<std::size_t>(std::max<std::int64_t>(keep, 0)), block.value_or(Extents{})};
+}
+
+Comparison compare(const py::object& actual, const py::object& expected, double rtol, double atol, bool equal_nan,
+                   std::int64_t keep, const std::optional<Extents>& block) {
   Borrowed first = borrow(actual, "actual");
   Borrowed second = borrow(expected, "expected");
   const ArrayView actual_view = first.view("actual");
   const ArrayView expected_view = second.view("expected");
   auto result = [&] {
     const py::gil_scoped_release unlocked;
-    return validation::compare(actual_view, expected_view, Tolerance{rtol, atol, equal_nan});
+    return validation::compare(actual_view, expected_view, {rtol, atol, equal_nan}, detail_of(keep, block));
   }();
   if (!result) throw py::value_error(result.error().message);
   return std::move(result).value();
+}
+
+PiecewiseComparison start(const Extents& shape, double rtol, double atol, bool equal_nan, std::int64_t keep,
+                          const std::optional<Extents>& block) {
+  auto result = PiecewiseComparison::start(shape, {rtol, atol, equal_nan}, detail_of(keep, block));
+  if (!result) throw py::value_error(result.error().message);
+  return std::move(result).value();
+}
+
+void add(PiecewiseComparison& comparison, const py::object& actual, const py::object& expected, std::int64_t position) {
+  Borrowed first = borrow(actual, "actual");
+  Borrowed second = borrow(expected, "expected");
+  const Status added = comparison.add(first.view("actual"), second.view("expected"), position);
+  if (!added) throw py::value_error(added.error().message);
 }
 
 }  // namespace
@@ -98,9 +122,17 @@ void bind_compare(py::module_& module) {
   bind_comparison(module);
   module.def(
       "compare", compare, py::arg("actual"), py::arg("expected"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
-      py::arg("equal_nan") = false,
-      "Compares two CPU tensors of one shape; dtypes may differ. Raises TypeError for an object that is no tensor, "
-      "ValueError for another device, shape or dtype.");
+      py::arg("equal_nan") = false, py::arg("keep") = 1, py::arg("block") = py::none(),
+      "Compares two CPU tensors of one shape in one pass; dtypes may differ. `keep` first and `keep` worst mismatches "
+      "are kept; `block`, extents over the trailing dimensions, asks for the mismatches of each tile block. Raises "
+      "TypeError for an object that is no tensor, ValueError for another device, shape or dtype.");
+  py::class_<PiecewiseComparison>(module, "PiecewiseComparison",
+                                  "compare() for tensors that are not in host memory as a whole.")
+      .def(py::init(&start), py::arg("shape"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
+           py::arg("equal_nan") = false, py::arg("keep") = 1, py::arg("block") = py::none())
+      .def("add", add, py::arg("actual"), py::arg("expected"), py::arg("first"),
+           "Adds consecutive elements of the whole's row-major order, from element `first` on.")
+      .def("result", &PiecewiseComparison::result);
 }
 
 }  // namespace tilegym::bindings

@@ -76,7 +76,7 @@ Comparison compare(const at::Tensor& actual_tensor, const at::Tensor& expected_t
   result.nan_in_expected = count(nan_expected) - result.nan_in_both;
   result.max_abs_error = error.max().item<double>();
   result.max_rel_error = relative_error(error, expected).max().item<double>();
-  if (!result.matches()) result.first_mismatch = locate(matches, actual, expected);
+  if (!result.matches()) result.first = {locate(matches, actual, expected)};
   return result;
 }
 

@@ -94,9 +94,9 @@ std::string difference(const at::Tensor& actual, const at::Tensor& expected, dou
   if (comparison.matches()) return "";
   std::ostringstream text;
   text << comparison.mismatches << " of " << comparison.elements
-       << " differ, the first: " << comparison.first_mismatch->actual << ", wanted "
-       << comparison.first_mismatch->expected << " at [";
-  for (const std::int64_t position : comparison.first_mismatch->index) text << position << ' ';
+       << " differ, the first: " << comparison.first.front().actual << ", wanted " << comparison.first.front().expected
+       << " at [";
+  for (const std::int64_t position : comparison.first.front().index) text << position << ' ';
   text << "], largest error " << comparison.max_abs_error;
   return text.str();
 }

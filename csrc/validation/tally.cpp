@@ -1,0 +1,191 @@
+#include "validation/tally.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace tilegym::validation {
+namespace {
+
+std::vector<std::int64_t> unravel(std::int64_t element, std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> index(shape.size(), 0);
+  for (std::size_t dim = shape.size(); dim-- > 0; element /= shape[dim]) index[dim] = element % shape[dim];
+  return index;
+}
+
+}  // namespace
+
+std::size_t BlockGrid::size() const noexcept {
+  return static_cast<std::size_t>(std::accumulate(grid.begin(), grid.end(), std::int64_t{1}, std::multiplies<>()));
+}
+
+std::size_t BlockGrid::block_of(std::int64_t element, std::span<const std::int64_t> shape) const noexcept {
+  std::int64_t block = 0;
+  std::int64_t step = 1;
+  for (std::size_t dim = shape.size(); dim-- > 0; element /= shape[dim]) {
+    block += element % shape[dim] / extents[dim] * step;
+    step *= grid[dim];
+  }
+  return static_cast<std::size_t>(block);
+}
+
+Tally::Tally(const TallyPlan& plan) : plan_(&plan), buckets_(kBuckets + 2, 0) {}
+
+template <class Value>
+double Tally::add(Value actual, Value expected, std::int64_t element) {
+  const Pair pair = judge(actual, expected, plan_->tolerance, plan_->unit);
+  if (!pair.matches) note_mismatch(actual, expected, pair, element);
+  nan_in_both_ += pair.nan_in_actual && pair.nan_in_expected;
+  nan_in_actual_ += pair.nan_in_actual && !pair.nan_in_expected;
+  nan_in_expected_ += pair.nan_in_expected && !pair.nan_in_actual;
+  const auto a = static_cast<double>(actual);
+  const auto e = static_cast<double>(expected);
+  count_infinities(a, e);
+  signed_zeros_ += a == 0 && e == 0 && std::signbit(a) != std::signbit(e);
+  maxima_.absolute = std::max(maxima_.absolute, pair.error);
+  maxima_.relative = std::max(maxima_.relative, pair.relative);
+  maxima_.ulps = std::max(maxima_.ulps, pair.ulps);
+  if (!pair.has_nan() && std::isfinite(pair.error)) return pair.error;
+  ++unmeasured_;
+  return 0;
+}
+
+template double Tally::add(double, double, std::int64_t);
+template double Tally::add(std::int64_t, std::int64_t, std::int64_t);
+
+void Tally::count_infinities(double actual, double expected) noexcept {
+  if (!std::isinf(actual) && !std::isinf(expected)) return;
+  const bool both = actual == expected;
+  infinity_in_both_ += both;
+  infinity_in_actual_ += !both && std::isinf(actual);
+  infinity_in_expected_ += !both && std::isinf(expected);
+}
+
+template <class Value>
+void Tally::note_mismatch(Value actual, Value expected, const Pair& pair, std::int64_t element) {
+  ++mismatches_;
+  // A NaN ranks above every error; std::numeric_limits<double>::max() stands for an infinite one.
+  constexpr double kHighest = std::numeric_limits<double>::max();
+  const double rank = pair.has_nan() ? kInfinity : std::min(pair.error, kHighest);
+  Kept kept{element, static_cast<double>(actual), static_cast<double>(expected), rank};
+  keep_first(kept);
+  keep_worst(kept);
+  if (!pair.has_nan()) {
+    keep_greatest(greatest_absolute_, kept);
+    kept.rank = pair.relative;
+    keep_greatest(greatest_relative_, kept);
+  }
+  if (plan_->grid) count_block(pair, element);
+}
+
+void Tally::count_block(const Pair& pair, std::int64_t element) {
+  if (blocks_.empty()) blocks_.resize(plan_->grid->size());
+  BlockCount& count = blocks_[plan_->grid->block_of(element, plan_->shape)];
+  ++count.mismatches;
+  count.max_abs_error = std::max(count.max_abs_error, pair.error);
+}
+
+void Tally::keep_first(const Kept& kept) {
+  if (first_.size() == plan_->keep && kept.element > first_.back().element) return;
+  const auto before = [](const Kept& left, const Kept& right) { return left.element < right.element; };
+  first_.insert(std::ranges::upper_bound(first_, kept, before), kept);
+  if (first_.size() > plan_->keep) first_.pop_back();
+}
+
+void Tally::keep_worst(const Kept& kept) {
+  const auto worse = [](const Kept& left, const Kept& right) {
+    return left.rank != right.rank ? left.rank > right.rank : left.element < right.element;
+  };
+  if (worst_.size() == plan_->keep && !worse(kept, worst_.back())) return;
+  worst_.insert(std::ranges::upper_bound(worst_, kept, worse), kept);
+  if (worst_.size() > plan_->keep) worst_.pop_back();
+}
+
+void Tally::keep_greatest(std::optional<Kept>& greatest, const Kept& kept) noexcept {
+  if (!greatest || kept.rank > greatest->rank || (kept.rank == greatest->rank && kept.element < greatest->element)) {
+    greatest = kept;
+  }
+}
+
+void Tally::sample(double error) noexcept {
+  const std::int64_t bucket = (std::bit_cast<std::int64_t>(error) >> kBucketShift) - kLowestBucket;
+  // The first bucket is for zero, the last for what is not finite; a tiny error is no zero.
+  const std::int64_t place = error == 0 ? 0 : std::clamp<std::int64_t>(bucket + 1, 1, kBuckets);
+  ++buckets_[static_cast<std::size_t>(std::isfinite(error) ? place : std::int64_t{kBuckets + 1})];
+}
+
+void Tally::merge(const Tally& other) {
+  maxima_.absolute = std::max(maxima_.absolute, other.maxima_.absolute);
+  maxima_.relative = std::max(maxima_.relative, other.maxima_.relative);
+  maxima_.ulps = std::max(maxima_.ulps, other.maxima_.ulps);
+  for (const auto count : {&Tally::mismatches_, &Tally::nan_in_both_, &Tally::nan_in_actual_, &Tally::nan_in_expected_,
+                           &Tally::infinity_in_both_, &Tally::infinity_in_actual_, &Tally::infinity_in_expected_,
+                           &Tally::signed_zeros_, &Tally::unmeasured_}) {
+    this->*count += other.*count;
+  }
+  for (const Kept& kept : other.first_) keep_first(kept);
+  for (const Kept& kept : other.worst_) keep_worst(kept);
+  if (other.greatest_absolute_) keep_greatest(greatest_absolute_, *other.greatest_absolute_);
+  if (other.greatest_relative_) keep_greatest(greatest_relative_, *other.greatest_relative_);
+  if (blocks_.empty()) blocks_.resize(other.blocks_.size());
+  for (std::size_t i = 0; i < other.blocks_.size(); ++i) {
+    blocks_[i].mismatches += other.blocks_[i].mismatches;
+    blocks_[i].max_abs_error = std::max(blocks_[i].max_abs_error, other.blocks_[i].max_abs_error);
+  }
+  std::ranges::transform(buckets_, other.buckets_, buckets_.begin(), std::plus<>());
+}
+
+Mismatch Tally::described(const Kept& kept) const {
+  return {unravel(kept.element, plan_->shape), kept.actual, kept.expected};
+}
+
+BlockMap Tally::block_map() const {
+  BlockMap map{plan_->grid->extents, plan_->grid->grid, {}};
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    if (blocks_[block].mismatches == 0) continue;
+    map.blocks.push_back(
+        {unravel(static_cast<std::int64_t>(block), map.grid), blocks_[block].mismatches, blocks_[block].max_abs_error});
+  }
+  return map;
+}
+
+double Tally::percentile(double percent) const noexcept {
+  const auto total = std::accumulate(buckets_.begin(), buckets_.end(), std::uint64_t{0});
+  if (total == 0) return 0;
+  const auto rank = static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(total)));
+  std::uint64_t below = 0;
+  std::size_t place = 0;
+  while (place + 1 < buckets_.size() && below + buckets_[place] < rank) below += buckets_[place++];
+  if (place == 0) return 0;
+  if (place == kBuckets + 1) return kInfinity;
+  const auto low = (static_cast<std::int64_t>(place) - 1 + kLowestBucket) << kBucketShift;
+  const auto high = low + (std::int64_t{1} << kBucketShift);
+  const double middle = (std::bit_cast<double>(low) + std::bit_cast<double>(high)) / 2;
+  return std::min(middle, maxima_.absolute);
+}
+
+Comparison Tally::summary() const {
+  Comparison result;
+  result.mismatches = mismatches_;
+  result.nan_in_both = nan_in_both_;
+  result.nan_in_actual = nan_in_actual_;
+  result.nan_in_expected = nan_in_expected_;
+  result.infinity_in_both = infinity_in_both_;
+  result.infinity_in_actual = infinity_in_actual_;
+  result.infinity_in_expected = infinity_in_expected_;
+  result.signed_zeros = signed_zeros_;
+  result.max_abs_error = maxima_.absolute;
+  result.max_rel_error = maxima_.relative;
+  result.max_ulp_error = maxima_.ulps;
+  for (std::size_t i = 0; i < kPercents.size(); ++i) result.percentiles[i] = percentile(kPercents[i]);
+  for (const Kept& kept : first_) result.first.push_back(described(kept));
+  for (const Kept& kept : worst_) result.worst.push_back(described(kept));
+  if (greatest_absolute_) result.greatest_absolute = described(*greatest_absolute_);
+  if (greatest_relative_) result.greatest_relative = described(*greatest_relative_);
+  if (plan_->grid) result.blocks = block_map();
+  return result;
+}
+
+}  // namespace tilegym::validation
