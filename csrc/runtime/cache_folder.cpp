@@ -11,16 +11,45 @@
 
 #include "runtime/log.h"
 #include "runtime/settings.h"
+#include "runtime/trust.h"
 
 namespace tilegym::runtime {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool make_writable(const fs::path& folder) {
+constexpr auto kForeignWrite = fs::perms::others_write;
+
+/// Makes a folder and those above it, none of which others may write, whatever the umask.
+std::error_code make_folders(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
-  return !error && access(folder.c_str(), W_OK | X_OK) == 0;
+  if (fs::is_directory(folder, error)) {
+    return {};
+  }
+  if (folder.has_relative_path()) {
+    if (error = make_folders(folder.parent_path()); error) {
+      return error;
+    }
+  }
+  const bool made = mkdir(folder.c_str(), 0755) == 0 || (errno == EEXIST && fs::is_directory(folder, error));
+  return made ? std::error_code() : std::error_code(errno, std::generic_category());
+}
+
+bool make_writable(const fs::path& folder) {
+  return !make_folders(folder) && access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+/// A folder that is not there is nothing to be afraid of.
+bool is_trusted(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) {
+    return true;
+  }
+  const Status trusted = check_trusted_folder("cache folder", folder);
+  if (!trusted) {
+    log_once(LogLevel::warning, trusted.error().message + "; it is not used");
+  }
+  return trusted.ok();
 }
 
 Result<std::vector<fs::path>> preferred_folders() {
@@ -75,6 +104,9 @@ fs::path temporary_beside(const fs::path& path) {
 
 Status move_into_place(const fs::path& temporary, const fs::path& path, std::error_code error) {
   if (!error) {
+    fs::permissions(temporary, kForeignWrite, fs::perm_options::remove, error);
+  }
+  if (!error) {
     fs::rename(temporary, path, error);
   }
   if (!error) {
@@ -98,8 +130,12 @@ Result<std::vector<fs::path>> cache_folders() {
   TILEGYM_ASSIGN(const std::vector<fs::path> preferred, preferred_folders());
   std::vector<fs::path> folders;
   for (const fs::path& folder : preferred) {
+    const bool writable = make_writable(folder);
+    if (!is_trusted(folder)) {
+      continue;
+    }
     folders.push_back(folder);
-    if (make_writable(folder)) {
+    if (writable) {
       warn_of_fallback(folders);
       return folders;
     }
@@ -122,8 +158,7 @@ std::optional<fs::path> find_cached(const std::vector<fs::path>& folders, const 
 
 Status publish_file(const fs::path& path, const std::string& text) {
   const fs::path temporary = temporary_beside(path);
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
+  make_folders(path.parent_path());  // what went wrong shows when the file is opened
   std::ofstream stream(temporary, std::ios::binary);
   stream << text;
   stream.close();
@@ -133,7 +168,7 @@ Status publish_file(const fs::path& path, const std::string& text) {
 Status publish_copy(const fs::path& source, const fs::path& path) {
   const fs::path temporary = temporary_beside(path);
   std::error_code error;
-  fs::create_directories(path.parent_path(), error);
+  make_folders(path.parent_path());
   fs::copy_file(source, temporary, fs::copy_options::overwrite_existing, error);
   return move_into_place(temporary, path, error);
 }

@@ -12,8 +12,9 @@
 namespace tilegym::runtime {
 
 /// The folders to look into, in order: from the preferred one to the first that can be written. The last one is the
-/// folder to write to. Creates it; falling back is said once, as a warning that names the folder tried. Error: not even
-/// a temporary folder can be made, or the setting is bad.
+/// folder to write to. Creates it; falling back is said once, as a warning that names the folder tried. A folder that
+/// other users can write (trust.h) is passed over with a warning, too. Error: not even a temporary folder can be made,
+/// or the setting is bad.
 Result<std::vector<std::filesystem::path>> cache_folders();
 
 /// The first folder that holds `name`, as the full path.

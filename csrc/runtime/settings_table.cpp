@@ -29,6 +29,8 @@ constexpr auto kRows = std::to_array<SettingRow>({
      "seconds to wait for another process that builds the kernel library"},
     {"cache_dir", "TILEGYM_RS_CACHE_DIR", "", Kind::path, "", "", "cache folder"},
     {"cache_max", "TILEGYM_RS_CACHE_MAX", "", Kind::bytes, "2147483648", "", "size limit of the cache"},
+    {"trusted_owners", "TILEGYM_RS_TRUSTED_OWNERS", "", Kind::text, "", "",
+     "users, separated by commas, whose files may be loaded beside one's own and root's"},
     {"device", "TILEGYM_RS_DEVICE", "", Kind::choice, "auto", "auto|cuda|cpu", "device of tests and tools"},
     {"target", "TILEGYM_RS_TARGET", "", Kind::choice, "sm_90", "sm_80|sm_90|sm_100|sm_120",
      "GPU that the CPU device stands in for"},

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/trust.h"
+
 namespace tilegym::runtime {
 namespace {
 
@@ -28,6 +30,7 @@ Result<SharedObject> SharedObject::open(std::string what, const std::string& pat
     return Error{fmt::format("{}: wanted a shared library at '{}', found no file there; build it or correct the path",
                              what, path)};
   }
+  TILEGYM_TRY(check_trusted_file(what, file));
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return Error{fmt::format("{}: wanted a shared library at '{}', the loader refused it: {}; rebuild it", what, file,

@@ -17,7 +17,8 @@ struct LibraryCloser {
 /// kept.
 class SharedObject {
  public:
-  /// Opens the file at `path`; `what` names its role in error texts, such as "kernel library".
+  /// Opens the file at `path`; `what` names its role in error texts, such as "kernel library". Refuses what another
+  /// user could have put there (trust.h).
   [[nodiscard]] static Result<SharedObject> open(std::string what, const std::string& path);
 
   /// Sets `out` to the address of an exported symbol; the error names file and symbol.
