@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from tilegym.ops import cutile_rs, reference
-from tilegym.ops.ops import matmul, silu_and_mul, softmax
+from tilegym.ops.ops import attention_sink, bmm, get_swiglu, matmul, silu_and_mul, softmax, swiglu
 
-__all__ = ["cutile_rs", "matmul", "reference", "silu_and_mul", "softmax"]
+__all__ = [
+    "attention_sink",
+    "bmm",
+    "cutile_rs",
+    "get_swiglu",
+    "matmul",
+    "reference",
+    "silu_and_mul",
+    "softmax",
+    "swiglu",
+]

@@ -78,10 +78,17 @@ def rank_at_least_one(op: str, name: str, tensor: torch.Tensor) -> None:
         raise ValueError(f"{op}: {name}: wanted at least one dimension, got a tensor of shape ()")
 
 
-def matrix(op: str, name: str, tensor: torch.Tensor) -> None:
-    """Raises ValueError unless the rank is 2."""
-    if tensor.dim() != 2:
-        raise ValueError(f"{op}: {name}: wanted a matrix (rank 2), got shape {tuple(tensor.shape)}")
+def rank(op: str, name: str, tensor: torch.Tensor, wanted: int) -> None:
+    """Raises ValueError unless the rank is `wanted`."""
+    if tensor.dim() != wanted:
+        kind = "a matrix (rank 2)" if wanted == 2 else f"rank {wanted}"
+        raise ValueError(f"{op}: {name}: wanted {kind}, got shape {tuple(tensor.shape)}")
+
+
+def shape(op: str, name: str, tensor: torch.Tensor, wanted: tuple[int, ...], why: str) -> None:
+    """Raises ValueError unless the shape is `wanted`, which `why` explains."""
+    if tuple(tensor.shape) != wanted:
+        raise ValueError(f"{op}: {name}: wanted shape {wanted} ({why}), got {tuple(tensor.shape)}")
 
 
 def within_limits(op: str, name: str, tensor: torch.Tensor) -> None:

@@ -37,9 +37,19 @@ class MatmulConfig:
     group_size_m: int = 8
 
 
-_TILE_EXTENTS = frozenset({"block_size", "bm", "bn", "bk"})
+@dataclasses.dataclass(frozen=True)
+class AttentionConfig:
+    """Tiles of tile_m queries and tile_n keys."""
 
-Config = TypeVar("Config", RowConfig, MatmulConfig)
+    tile_m: int
+    tile_n: int
+    num_cta_in_cga: int = -1
+    occupancy: int = -1
+
+
+_TILE_EXTENTS = frozenset({"block_size", "bm", "bn", "bk", "tile_m", "tile_n"})
+
+Config = TypeVar("Config", RowConfig, MatmulConfig, AttentionConfig)
 
 _ROWS = (RowConfig(4096),)
 
@@ -47,6 +57,13 @@ _ROWS = (RowConfig(4096),)
 TABLE: dict[str, dict[int, tuple[Any, ...]]] = {
     "softmax": {80: _ROWS},
     "silu_and_mul": {80: _ROWS},
+    "swiglu": {80: _ROWS},
+    "attention_sink": {
+        80: (AttentionConfig(64, 64), AttentionConfig(128, 64)),
+        90: (AttentionConfig(64, 64), AttentionConfig(128, 64), AttentionConfig(128, 128), AttentionConfig(64, 128)),
+        100: (AttentionConfig(128, 64), AttentionConfig(128, 128), AttentionConfig(256, 64), AttentionConfig(64, 64)),
+        120: (AttentionConfig(64, 64), AttentionConfig(128, 64)),
+    },
     "matmul": {
         80: (MatmulConfig(128, 128, 32), MatmulConfig(64, 128, 32), MatmulConfig(128, 64, 64)),
         90: (
@@ -81,6 +98,9 @@ TABLE: dict[str, dict[int, tuple[Any, ...]]] = {
         120: (MatmulConfig(128, 128, 64, 1, 1), MatmulConfig(64, 64, 64, 1, 2), MatmulConfig(128, 64, 64, 1, 2)),
     },
 }
+
+# A batch of products is tiled as one product is.
+TABLE["bmm"], TABLE["bmm persistent"] = TABLE["matmul"], TABLE["matmul persistent"]
 
 # A chunk of use_chunked: small enough that rows of a few thousand columns take several.
 CHUNKED_BLOCK_SIZE = 1024

@@ -8,9 +8,11 @@ import torch
 
 from tilegym.backend import register_impl
 from tilegym.backend.cutile_rs.autotuner import autotune_launch
-from tilegym.backend.cutile_rs.utils import bind_kernel_function, get_num_sm
+from tilegym.backend.cutile_rs.utils import bind_kernel_function
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.configs import MatmulConfig, configs_for, with_overrides
+from tilegym.ops.cutile_rs.precision import tf32
+from tilegym.ops.cutile_rs.schedule import num_programs
 
 
 @register_impl("matmul", backend="cutile-rs")
@@ -22,6 +24,7 @@ def matmul(
     static_persistent: bool | None = True,
     use_tma: bool | None = True,
     *,
+    allow_tf32: bool | None = None,
     kernel_configs: Mapping[str, int] | None = None,
 ) -> torch.Tensor:
     """A @ B; see tilegym.ops.matmul. static_persistent=None means its default, True; loads are always tile views."""
@@ -30,14 +33,15 @@ def matmul(
     if m == 0 or n == 0 or k == 0:
         return a.new_zeros((m, n))
     persistent = static_persistent is None or bool(static_persistent)
+    rounded = tf32(allow_tf32)
     candidates = _candidates(persistent, a.device, kernel_configs)
 
     def run(config: MatmulConfig) -> torch.Tensor:
-        return _launch(a, b, config, persistent)
+        return _launch(a, b, config, persistent, rounded)
 
     if len(candidates) == 1 or a.device.type != "cuda":
         return run(candidates[0])
-    key = (m, n, k, a.dtype, persistent, a.stride(), b.stride())
+    key = (m, n, k, a.dtype, persistent, rounded, a.stride(), b.stride())
     output: torch.Tensor = autotune_launch(run, candidates, key, "matmul", device=a.device).output
     return output
 
@@ -46,8 +50,8 @@ def _operands(a: torch.Tensor, b: torch.Tensor, trans_a: bool, trans_b: bool) ->
     a, b = checks.usable("matmul", "a", a), checks.usable("matmul", "b", b)
     checks.same_device("matmul", "a", a, "b", b)
     checks.same_dtype("matmul", "a", a, "b", b)
-    checks.matrix("matmul", "a", a)
-    checks.matrix("matmul", "b", b)
+    checks.rank("matmul", "a", a, 2)
+    checks.rank("matmul", "b", b, 2)
     checks.within_limits("matmul", "a", a)
     checks.within_limits("matmul", "b", b)
     a, b = a.t() if trans_a else a, b.t() if trans_b else b
@@ -66,7 +70,7 @@ def _candidates(
     return (with_overrides("matmul", candidates[0], overrides),) if overrides else candidates
 
 
-def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: bool) -> torch.Tensor:
+def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: bool, rounded: int) -> torch.Tensor:
     out = a.new_empty((a.shape[0], b.shape[1]))
     bind_kernel_function("matmul")(
         out,
@@ -76,17 +80,10 @@ def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: 
         bn=config.bn,
         bk=config.bk,
         group_size_m=config.group_size_m,
-        num_programs=_num_programs(out, config, persistent),
+        num_programs=num_programs(out, config, persistent),
         num_cta_in_cga=config.num_cta_in_cga,
         occupancy=config.occupancy,
         persistent=int(persistent),
+        allow_tf32=rounded,
     )
     return out
-
-
-def _num_programs(out: torch.Tensor, config: MatmulConfig, persistent: bool) -> int:
-    tiles = -(-out.shape[0] // config.bm) * -(-out.shape[1] // config.bn)
-    if not persistent:
-        return tiles
-    resident = get_num_sm(out.device) // max(config.num_cta_in_cga, 1) * max(config.occupancy, 1)
-    return max(min(resident, tiles), 1)

@@ -4,7 +4,7 @@ static NON_PERSISTENT: Kernel = kernel!(matmul_module, matmul_non_persistent_ker
 static STATIC_PERSISTENT: Kernel = kernel!(matmul_module, matmul_static_persistent_kernel);
 
 op! {
-    /// Matrix product with f32 accumulation; f32 operands are rounded to tf32.
+    /// Matrix product with f32 accumulation.
     matmul(
         /// Result, [m, n] with any strides.
         c: tensor(Direction::Out, 2, FLOATS),
@@ -28,6 +28,8 @@ op! {
         occupancy: i32 = Scalar::Integer(-1),
         /// 1: a fixed number of tile blocks shares the tiles. 0: one tile each.
         persistent: i32 = Scalar::Integer(0),
+        /// 1: f32 operands are rounded to tf32 before they are multiplied. 0: multiplied as they are.
+        allow_tf32: i32 = Scalar::Integer(0),
     ) launches [NON_PERSISTENT, STATIC_PERSISTENT] |call| {
         let (m, k, n) = (a.extent(0), a.extent(1), b.extent(1));
         call.expect_shape(&b, &[k, n], "as many rows as a has columns")?;
@@ -52,7 +54,7 @@ op! {
             Generic::Int(bn),
             Generic::Int(bk),
             Generic::Int(group_size_m),
-            Generic::Int(i32::from(a.dtype() == F32)),
+            Generic::Int(i32::from(a.dtype() == F32 && allow_tf32 != 0)),
         ];
         let (c, a, b) = (Arg("c", c), Arg("a", a), Arg("b", b));
         let grid = call.grid([i64::from(num_programs), 1, 1])?;

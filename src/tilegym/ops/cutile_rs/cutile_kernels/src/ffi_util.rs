@@ -4,7 +4,7 @@ pub use crate::abi::{Direction, MAX_RANK, Scalar, TensorDesc, rc};
 pub use crate::args::Arg;
 pub use crate::borrow::borrow_tensor;
 pub use crate::definition::Kernel;
-pub use crate::dtype::{BF16, DTypes, F16, F32, FLOATS, dtype_bytes, dtype_str};
+pub use crate::dtype::{BF16, DTypes, F16, F32, FLOATS, I32, dtype_bytes, dtype_str};
 pub use crate::error::{Error, Result};
 pub use crate::launch::{Call, Generic, Grid, Options};
 pub use crate::tensor::{ANY_RANK, TensorArg};

@@ -39,7 +39,10 @@ macro_rules! ops {
 ops! {
     mod softmax { include!("../../softmax_kernel/kernel.rs"); include!("../../softmax_kernel/ffi.rs"); }
     mod silu_and_mul { include!("../../silu_and_mul_kernel/kernel.rs"); include!("../../silu_and_mul_kernel/ffi.rs"); }
+    mod swiglu { include!("../../swiglu_kernel/kernel.rs"); include!("../../swiglu_kernel/ffi.rs"); }
     mod matmul { include!("../../matmul_kernel/kernel.rs"); include!("../../matmul_kernel/ffi.rs"); }
+    mod bmm { include!("../../bmm_kernel/kernel.rs"); include!("../../bmm_kernel/ffi.rs"); }
+    mod attention_sink { include!("../../attention_sink_kernel/kernel.rs"); include!("../../attention_sink_kernel/ffi.rs"); }
 }
 
 /// What the build was made of; the host compares it with the sources it finds.

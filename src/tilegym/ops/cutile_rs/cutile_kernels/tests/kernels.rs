@@ -27,7 +27,7 @@ fn silu(out: &TensorDesc, inp: &TensorDesc, block: i32) -> String {
 fn matmul(a: &TensorDesc, b: &TensorDesc, persistent: i32, occupancy: i32) -> String {
     let c = dense(BASE, a.dtype, &[32, 32]);
     // SAFETY: as above.
-    let code = unsafe { matmul::unpacked(&c, a, b, 32, 32, 16, 8, 1, 2, occupancy, persistent, -1, 0) };
+    let code = unsafe { matmul::unpacked(&c, a, b, 32, 32, 16, 8, 1, 2, occupancy, persistent, 1, -1, 0) };
     assert_eq!(code, rc::OK, "{}", last_error());
     host().last_ir()
 }

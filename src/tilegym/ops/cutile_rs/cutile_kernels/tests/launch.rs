@@ -26,7 +26,7 @@ fn silu(out: &TensorDesc, inp: &TensorDesc, block: i32) -> i32 {
 
 fn matmul(c: &TensorDesc, a: &TensorDesc, b: &TensorDesc, programs: i32, persistent: i32) -> i32 {
     // SAFETY: as above.
-    unsafe { matmul::unpacked(c, a, b, 16, 16, 16, 8, programs, -1, -1, persistent, CPU_DEVICE, 0) }
+    unsafe { matmul::unpacked(c, a, b, 16, 16, 16, 8, programs, -1, -1, persistent, 0, CPU_DEVICE, 0) }
 }
 
 #[test]

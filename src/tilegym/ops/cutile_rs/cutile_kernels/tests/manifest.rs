@@ -57,7 +57,7 @@ fn it_tells_the_pinned_cutile_version() {
 #[test]
 fn every_op_of_the_crate_is_listed_once() {
     let names: Vec<_> = ops().iter().map(|op| text(op.name)).collect();
-    assert_eq!(names, ["softmax", "silu_and_mul", "matmul"]);
+    assert_eq!(names, ["softmax", "silu_and_mul", "swiglu", "matmul", "bmm", "attention_sink"]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn signatures_are_the_declared_ones() {
     let silu_and_mul = [&["Out out", "In inp", "I32 block_size"][..], &tail, &ends].concat();
     assert_eq!(signature(op("silu_and_mul")), silu_and_mul);
     let tiles = ["Out c", "In a", "In b", "I32 bm", "I32 bn", "I32 bk", "I32 group_size_m=8", "I32 num_programs"];
-    let matmul = [&tiles[..], &tail, &["I32 persistent=0"], &ends].concat();
+    let matmul = [&tiles[..], &tail, &["I32 persistent=0", "I32 allow_tf32=0"], &ends].concat();
     assert_eq!(signature(op("matmul")), matmul);
 }
 

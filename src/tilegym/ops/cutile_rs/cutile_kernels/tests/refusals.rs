@@ -34,7 +34,7 @@ fn silu(out: &TensorDesc, inp: &TensorDesc) -> (i32, String) {
 
 fn matmul(c: &TensorDesc, a: &TensorDesc, b: &TensorDesc, programs: i32, persistent: i32) -> (i32, String) {
     // SAFETY: as above.
-    (unsafe { matmul::unpacked(c, a, b, 16, 16, 16, 8, programs, -1, -1, persistent, -1, 0) }, last_error())
+    (unsafe { matmul::unpacked(c, a, b, 16, 16, 16, 8, programs, -1, -1, persistent, 0, -1, 0) }, last_error())
 }
 
 fn refused(code: i32, text: &str) -> (i32, String) {
