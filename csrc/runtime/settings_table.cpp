@@ -35,6 +35,8 @@ constexpr auto kRows = std::to_array<SettingRow>({
     {"target", "TILEGYM_RS_TARGET", "", Kind::choice, "sm_90", "sm_80|sm_90|sm_100|sm_120",
      "GPU that the CPU device stands in for"},
     {"threads", "TILEGYM_RS_THREADS", "", Kind::integer, "0", "", "threads of the CPU device; 0: one per core"},
+    {"order", "TILEGYM_RS_ORDER", "", Kind::text, "forward", "",
+     "order of tile blocks on the CPU device: forward, reversed or shuffled:SEED"},
     {"checks", "TILEGYM_RS_CHECKS", "", Kind::text, "", "", "checks of the CPU device, separated by commas"},
     {"log", "TILEGYM_RS_LOG", "TILEGYM_LOG_LEVEL", Kind::choice, "warning", kLogLevels, "lowest level that is logged"},
     {"tileiras", "CUTILE_TILEIRAS_PATH", "", Kind::path, "", "", "the tileiras compiler"},

@@ -65,14 +65,19 @@ Failure run_kernel(const Kernel& kernel, Grid grid, Arguments arguments, const L
   return failure_of(result, op);
 }
 
+/// The stream's worker has its own idea of the number of threads; the submitting thread's is what the program set.
+LaunchSchedule settled(LaunchSchedule schedule) noexcept {
+  if (schedule.threads == 0) schedule.threads = default_team_size();
+  return schedule;
+}
+
 /// A launch that waits in a stream: owns its arguments and ranges.
 class QueuedLaunch {
  public:
-  // The stream's worker has its own idea of the number of threads; the submitting thread's is what the program set.
   QueuedLaunch(const Function& function, Grid grid, Arguments arguments, const LaunchRanges& ranges)
       : kernel_(function.kernel),
         grid_(grid),
-        threads_(thread_limit() > 0 ? thread_limit() : default_team_size()),
+        schedule_(settled(next_schedule())),
         ranges_(ranges),
         values_(function.argument_bytes) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -83,13 +88,14 @@ class QueuedLaunch {
   }
 
   [[nodiscard]] Failure run() const {
-    return run_kernel(*kernel_, grid_, pointers_, {ranges_.memory(), &cancel_flag(), threads_}, ranges_.op());
+    const LaunchOptions options{ranges_.memory(), &cancel_flag(), schedule_.threads, schedule_.order};
+    return run_kernel(*kernel_, grid_, pointers_, options, ranges_.op());
   }
 
  private:
   const std::shared_ptr<const Kernel> kernel_;
   const Grid grid_;
-  const int threads_;
+  const LaunchSchedule schedule_;
   const OwnedRanges ranges_;
   std::vector<std::byte> values_;
   std::vector<const void*> pointers_;
@@ -158,13 +164,14 @@ CUresult submit(const Lane& lane, const Function& function, Grid grid, Arguments
     return CUDA_SUCCESS;
   }
   TILEGYM_CU_TRY(join_default_stream(*lane.context));
-  const LaunchOptions options{ranges.memory(), &cancel_flag(), thread_limit()};
+  const LaunchSchedule schedule = next_schedule();
+  const LaunchOptions options{ranges.memory(), &cancel_flag(), schedule.threads, schedule.order};
   const Failure failure = run_kernel(*function.kernel, grid, arguments, options, ranges.op());
   return failure.code == CUDA_SUCCESS ? CUDA_SUCCESS : report(failure.code, failure.report);
 }
 
 CUresult launch(const LaunchCall& call) {
-  const ConsumeRanges consume;
+  const ConsumeSettings consume;
   Lane lane;
   TILEGYM_CU_TRY(find_lane(call.stream, lane));
   Function* function = nullptr;
@@ -228,7 +235,7 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned g
 
 CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
   return entry(__func__, [&]() -> CUresult {
-    const ConsumeRanges consume;
+    const ConsumeSettings consume;
     if (config == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the launch configuration is null");
     TILEGYM_CU_TRY(check_attributes(*config));
     return launch({function,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu_driver/api/launch_schedule.h"
 #include "cpu_driver/api/private_table.h"
 #include "cpu_driver/api/report.h"
 #include "cpu_driver/engine/memory_map.h"
@@ -34,13 +35,16 @@ class LaunchRanges {
   MemoryMap map_;
 };
 
-/// Consumes the thread's ranges when the launch call ends, whatever it comes to.
-class ConsumeRanges {
+/// Consumes what was set for the thread's next launch when the launch call ends, whatever it comes to.
+class ConsumeSettings {
  public:
-  ConsumeRanges() = default;
-  ConsumeRanges(const ConsumeRanges&) = delete;
-  ConsumeRanges& operator=(const ConsumeRanges&) = delete;
-  ~ConsumeRanges() { LaunchRanges::of_thread().clear(); }
+  ConsumeSettings() = default;
+  ConsumeSettings(const ConsumeSettings&) = delete;
+  ConsumeSettings& operator=(const ConsumeSettings&) = delete;
+  ~ConsumeSettings() {
+    LaunchRanges::of_thread().clear();
+    clear_next_schedule();
+  }
 };
 
 /// A copy that outlives the launch call, names included.

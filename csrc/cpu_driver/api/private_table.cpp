@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cpu_driver/api/launch_ranges.h"
+#include "cpu_driver/api/launch_schedule.h"
 #include "cpu_driver/api/launch_totals.h"
 #include "cpu_driver/api/options.h"
 
@@ -44,8 +45,12 @@ void copy_launch_totals(std::uint64_t* launches, std::uint64_t* nanoseconds) {
   if (nanoseconds != nullptr) *nanoseconds = totals.nanoseconds;
 }
 
-constexpr PrivateTable kTable{sizeof(PrivateTable), set_launch_ranges, configure_option,
-                              set_cancelled,        copy_last_report,  copy_launch_totals};
+int set_launch_schedule(const ScheduleRow* schedule) {
+  return entry("set_launch_schedule", [&] { return set_next_schedule(schedule); });
+}
+
+constexpr PrivateTable kTable{sizeof(PrivateTable), set_launch_ranges,  configure_option,   set_cancelled,
+                              copy_last_report,     copy_launch_totals, set_launch_schedule};
 
 }  // namespace
 }  // namespace tilegym::cpu

@@ -19,13 +19,21 @@ struct RangeRow {
   const char* name;  ///< argument name, NUL-terminated; must live until the launch call returns
 };
 
+/// How one launch spreads its tile blocks.
+struct ScheduleRow {
+  std::uint32_t order;    ///< 0: forward, 1: reversed, 2: shuffled by `seed`
+  std::uint32_t threads;  ///< upper limit of workers; 0: the device's option
+  std::uint64_t seed;
+};
+
 struct PrivateTable {
   std::size_t size;  ///< sizeof(PrivateTable): callers check it before they use a field
   /// Ranges for the next cuLaunchKernel or cuLaunchKernelEx of the calling thread, which consumes them even when it
   /// fails; `op` (copied) names the op in reports. A launch without ranges may access every address.
   int (*set_launch_ranges)(const RangeRow* rows, std::size_t count, const char* op);
-  /// Sets an option of the device by name: "threads" (workers per launch; "0": automatic) or "target" ("sm_80",
-  /// "sm_90", "sm_100", "sm_120"). CUDA_ERROR_INVALID_VALUE for an unknown name or value.
+  /// Sets an option of the device by name: "threads" (workers per launch; "0": automatic), "target" ("sm_80", "sm_90",
+  /// "sm_100", "sm_120") or "order" of tile blocks ("forward", "reversed", "shuffled:SEED"). CUDA_ERROR_INVALID_VALUE
+  /// for an unknown name or value.
   int (*configure)(const char* name, const char* value);
   /// Requests (1) or clears (0) cancellation of running and later launches. A cancelled launch fails with
   /// CUDA_ERROR_LAUNCH_FAILED, which no other cause has, and a report that begins with "cancelled"; on a created stream
@@ -37,6 +45,8 @@ struct PrivateTable {
   /// Number of launches finished since load, failed ones included, and nanoseconds the engine spent in them, summed
   /// over streams. Null pointers are skipped.
   void (*launch_totals)(std::uint64_t* launches, std::uint64_t* nanoseconds);
+  /// Schedule for the next launch of the calling thread, consumed like its ranges; null takes it back.
+  int (*set_launch_schedule)(const ScheduleRow* schedule);
 };
 
 }  // namespace tilegym::cpu

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "cpu_driver/engine/block_order.h"
 #include "tile_ir/module.h"
 
 namespace tilegym::cpu {
@@ -41,6 +42,7 @@ struct LaunchOptions {
   const std::atomic<bool>* cancel = nullptr;
   /// Upper limit of worker threads; 0: as many as the threading layer has.
   int threads = 0;
+  BlockOrder order;
 };
 
 /// An entry lowered to a plan. Immutable; any number of threads may launch it at once.

@@ -44,8 +44,9 @@ class Launch {
 
   LaunchResult run(BlockPace& pace) {
     const std::uint64_t blocks = std::uint64_t{grid_[0]} * grid_[1] * grid_[2];
-    const bool ok =
-        for_each_block(blocks, options_.threads, pace, [this](int, std::uint64_t block) { return run_block(block); });
+    const BlockSequence sequence(options_.order, blocks);
+    const bool ok = for_each_block(blocks, options_.threads, pace,
+                                   [&](int, std::uint64_t position) { return run_block(sequence.block_at(position)); });
     if (!ok && result_.outcome == Outcome::ok)
       result_ = {Outcome::internal, "kernel " + plan_.name + ": out of memory"};
     return std::move(result_);
