@@ -11,7 +11,7 @@ endfunction()
 
 file(GLOB core_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/csrc/bindings/core/*.cpp)
 tilegym_python_module(_core ${core_sources})
-target_link_libraries(_core PRIVATE runtime validation)
+target_link_libraries(_core PRIVATE runtime validation tile_ir cuda_headers)
 install(TARGETS _core LIBRARY DESTINATION tilegym_rs)
 
 # _torch_<major>_<minor>: libtorch of the environment that builds, through our own imported target: find_package(Torch)

@@ -34,6 +34,8 @@ class CpuDevice {
   [[nodiscard]] Result<DeviceTarget> target() const;
   /// Sets an option such as "threads"; the error names an option or a value that the device does not take.
   [[nodiscard]] Status configure(const std::string& name, const std::string& value) const;
+  [[nodiscard]] const SharedObject& library() const noexcept { return library_; }
+  [[nodiscard]] const cpu::PrivateTable& table() const noexcept { return *table_; }
   /// Requests or clears the cancellation of launches.
   [[nodiscard]] void (*cancel_function() const noexcept)(int) { return table_->set_cancelled; }
 

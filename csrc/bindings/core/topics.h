@@ -8,6 +8,7 @@ namespace tilegym::bindings {
 void bind_tensor(pybind11::module_& module);
 void bind_library(pybind11::module_& module);
 void bind_cpu_device(pybind11::module_& module);
+void bind_cpu(pybind11::module_& module);
 void bind_compare(pybind11::module_& module);
 void bind_build(pybind11::module_& module);
 
