@@ -40,8 +40,7 @@ pub mod attention_sink_module {
         let block: (i32, i32, i32) = get_tile_block_id();
         let head: i32 = block.1 / groups;
         let group: i32 = block.1 % groups;
-        let mut start: i32 = start_q;
-        if START_IN_MEMORY == 1i32 {
+        let start: i32 = if START_IN_MEMORY == 1i32 {
             let start_at: PointerTile<*mut i32, { [] }> = pointer_to_tile(start_ptr);
             let (start_tile, _start_token): (Tile<i32, { [] }>, Token) = load_ptr_tko(
                 start_at,
@@ -52,10 +51,10 @@ pub mod attention_sink_module {
                 None::<Token>,
                 Latency::<0>,
             );
-            start = tile_to_scalar(start_tile);
+            tile_to_scalar(start_tile)
         } else {
-            start = start;
-        }
+            start_q
+        };
 
         let q_part: Partition<E, { [1, TILE_M, 1, 1, TILE_D] }> = q.partition(const_shape![1, TILE_M, 1, 1, TILE_D]);
         let q_loaded: Tile<E, { [1, TILE_M, 1, 1, TILE_D] }> = load_view_tko(
@@ -75,7 +74,7 @@ pub mod attention_sink_module {
         let sink_loaded: Tile<E, { [1] }> =
             load_view_tko(&sink_part, [block.1], ordering::Weak, scope::TileBlock, None, tma::Enabled);
         let sink_wide: Tile<f32, { [1] }> = convert_tile(sink_loaded);
-        let log2_e: Tile<f32, { [1] }> = constant(1.442_695_04f32, const_shape![1]);
+        let log2_e: Tile<f32, { [1] }> = constant(1.442_695_f32, const_shape![1]);
         let sink: Tile<f32, { [TILE_M, 1] }> =
             (sink_wide * log2_e).reshape(const_shape![1, 1]).broadcast(const_shape![TILE_M, 1]);
 
