@@ -26,11 +26,19 @@ struct Diagnostic {
   [[nodiscard]] std::string text() const;
 };
 
+struct VerifyOptions {
+  /// Diagnostics after which checking stops; at least 1.
+  std::size_t limit = 100;
+  /// Also checks keys and values of optimization hints, which compilers skip silently where they do not know them.
+  bool hints = false;
+};
+
 /// Checks what the reader leaves open: types of operands and results, attribute values and their combinations, regions
-/// and terminators, views, symbols, hints. Accepts every module that NVIDIA's compiler accepts; an engine may rely on
-/// the types and counts of a module without diagnostics. Stops after `limit` diagnostics (at least 1); those of a
-/// function stand in the order of its operations. Precondition: the module comes from read_module. Source: NVIDIA
-/// cuda-tile, Ops.td and the verifiers under lib/Dialect/CudaTile/IR.
-[[nodiscard]] std::vector<Diagnostic> verify(const Module& module, std::size_t limit = 100);
+/// and terminators, visibility of values, views, symbols. Accepts every module that NVIDIA's compiler accepts; an
+/// engine may rely on the types and counts of a module without diagnostics. Diagnostics stand in the order types,
+/// symbols, globals, functions, and by operation within a function. Precondition: attributes, segments and regions of
+/// operations are those of the op table, as read_module sees to. Source: NVIDIA cuda-tile, Ops.td and the verifiers
+/// under lib/Dialect/CudaTile/IR.
+[[nodiscard]] std::vector<Diagnostic> verify(const Module& module, const VerifyOptions& options = {});
 
 }  // namespace tilegym::tile_ir
