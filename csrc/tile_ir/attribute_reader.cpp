@@ -15,21 +15,7 @@ namespace {
 constexpr int kMaxDepth = 16;
 constexpr std::uint64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 
-enum class Tag : std::uint8_t {
-  integer = 1,
-  floating = 2,
-  boolean = 3,
-  type = 4,
-  string = 5,
-  array = 6,
-  dense = 7,
-  div_by = 8,
-  same_elements = 9,
-  dictionary = 10,
-  optimization_hints = 11,
-  bounded = 12,
-};
-constexpr std::uint64_t kLastTag = 12;
+constexpr auto kLastTag = static_cast<std::uint64_t>(AttrTag::bounded);
 
 Attribute of_kind(AttrKind kind) {
   Attribute attribute;
@@ -149,36 +135,39 @@ Result<Attribute> AttributeReader::read_tagged(ByteReader& reader, int depth) co
   if (depth > kMaxDepth)
     return malformed("nesting of attributes", "at most 16 levels", std::string_view("more"), start);
   Attribute value;
-  switch (static_cast<Tag>(tag)) {
-    case Tag::integer:
+  switch (static_cast<AttrTag>(tag)) {
+    case AttrTag::integer:
       return read_integer(reader);
-    case Tag::floating:
+    case AttrTag::floating:
       return read_floating(reader);
-    case Tag::boolean:
-      return read_boolean(reader, "boolean attribute");
-    case Tag::type: {
+    case AttrTag::boolean: {
+      TILEGYM_ASSIGN(value, read_boolean(reader, "boolean attribute"));
+      value.kind = AttrKind::boolean;
+      return value;
+    }
+    case AttrTag::type: {
       value.kind = AttrKind::type;
       TILEGYM_ASSIGN(value.type, tables_.read_type(reader, "type attribute"));
       return value;
     }
-    case Tag::string: {
+    case AttrTag::string: {
       value.kind = AttrKind::string;
       TILEGYM_ASSIGN(value.text, tables_.read_string(reader, "string attribute"));
       return value;
     }
-    case Tag::array:
+    case AttrTag::array:
       return read_array(reader, depth);
-    case Tag::dense:
+    case AttrTag::dense:
       return read_dense(reader, std::nullopt, "dense attribute");
-    case Tag::div_by:
+    case AttrTag::div_by:
       return read_div_by(reader);
-    case Tag::same_elements:
+    case AttrTag::same_elements:
       return read_numbers(reader, AttrKind::same_elements, 8, "same_elements attribute");
-    case Tag::dictionary:
+    case AttrTag::dictionary:
       return read_dictionary(reader, AttrKind::dictionary, depth);
-    case Tag::optimization_hints:
+    case AttrTag::optimization_hints:
       return read_dictionary(reader, AttrKind::optimization_hints, depth);
-    case Tag::bounded:
+    case AttrTag::bounded:
       return read_bounded(reader);
   }
   return value;

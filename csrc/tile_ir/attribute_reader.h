@@ -7,18 +7,39 @@
 
 #include "common/result.h"
 #include "tile_ir/byte_reader.h"
+#include "tile_ir/debug_reader.h"
 #include "tile_ir/module.h"
 #include "tile_ir/op_table.h"
 #include "tile_ir/sections.h"
 
 namespace tilegym::tile_ir {
 
+/// Tags before values that say what they are.
+enum class AttrTag : std::uint8_t {
+  integer = 1,
+  floating = 2,
+  boolean = 3,
+  type = 4,
+  string = 5,
+  array = 6,
+  dense = 7,
+  div_by = 8,
+  same_elements = 9,
+  dictionary = 10,
+  optimization_hints = 11,
+  bounded = 12,
+};
+
 /// The tables that indices in functions, globals and attributes point into.
 struct Tables {
   Version version;
   std::span<const Type> types;
+  TypeId token = 0;
   std::vector<std::string_view> strings;
   std::vector<Blob> constants;
+  DebugTables debug;
+  /// ReadOptions::keep_unknown.
+  bool keep_unknown = false;
 
   [[nodiscard]] Result<std::string_view> read_string(ByteReader& reader, const Subject& subject) const;
   [[nodiscard]] Result<TypeId> read_type(ByteReader& reader, const Subject& subject) const;

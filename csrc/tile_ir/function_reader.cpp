@@ -45,15 +45,24 @@ Status FunctionReader::read(ByteReader body) {
     }
     function_.body.arguments.push_back(define(parameter));
   }
-  while (body.remaining() > 0) TILEGYM_TRY(read_operation(body, function_.body, 0));
-  return check_terminator(function_.body, body);
+  body_offset_ = body.offset();
+  body_ = ByteReader(body).rest();
+  while (body.remaining() > 0 && !function_.unread) TILEGYM_TRY(read_operation(body, function_.body, 0));
+  return function_.unread ? Status{} : check_terminator(function_.body, body);
 }
 
 Status FunctionReader::read_operation(ByteReader& reader, Block& block, int depth) {
   Operation operation;
-  operation.byte_offset = static_cast<std::uint32_t>(reader.offset());
-  TILEGYM_ASSIGN(const OpSpec* spec, read_opcode(reader));
+  const std::size_t start = reader.offset();
+  operation.byte_offset = static_cast<std::uint32_t>(start);
+  Result<const OpSpec*> known = read_opcode(reader);
+  if (!known && tables_.keep_unknown) {
+    stop(start, std::move(known).error(), block);
+    return {};
+  }
+  TILEGYM_ASSIGN(const OpSpec* spec, std::move(known));
   operation.opcode = spec->opcode;
+  TILEGYM_ASSIGN(operation.location, locations_.next(start));
   TILEGYM_ASSIGN(const std::vector<TypeId> results, read_result_types(reader, *spec));
   std::uint64_t flags = 0;
   TILEGYM_TRY(read_attributes(reader, *spec, results, flags, operation));
@@ -61,8 +70,21 @@ Status FunctionReader::read_operation(ByteReader& reader, Block& block, int dept
                                 : read_joined(reader, *spec, operation));
   TILEGYM_TRY(read_regions(reader, *spec, depth, operation));
   for (const TypeId type : results) operation.results.push_back(define(type));
+  if (results.empty() && spec->results.since > tables_.version.minor)
+    operation.results.push_back(add_value(tables_.token));
   block.operations.push_back(std::move(operation));
   return {};
+}
+
+void FunctionReader::stop(std::size_t start, Error reason, Block& block) {
+  const std::span<const std::byte> bytes = body_.subspan(start - body_offset_);
+  ByteReader code(bytes, start);
+  const Result<std::uint64_t> number = code.varint("operation code");
+  function_.unread = Unread{number ? number.value() : 0, start, bytes, std::move(reason.message)};
+  Operation operation;
+  operation.opcode = kUnreadOpcode;
+  operation.byte_offset = static_cast<std::uint32_t>(start);
+  block.operations.push_back(std::move(operation));
 }
 
 Result<const OpSpec*> FunctionReader::read_opcode(ByteReader& reader) const {
@@ -177,6 +199,7 @@ Status FunctionReader::read_regions(ByteReader& reader, const OpSpec& spec, int 
     if (got == 0 && wanted.arity == Arity::one) return malformed(blocks, "1", got, at);
     operation.regions.emplace_back().blocks.resize(got);
     for (Block& block : operation.regions.back().blocks) TILEGYM_TRY(read_block(reader, depth + 1, block));
+    if (function_.unread) break;
   }
   return {};
 }
@@ -189,15 +212,19 @@ Status FunctionReader::read_block(ByteReader& reader, int depth, Block& block) {
     block.arguments.push_back(define(type));
   }
   TILEGYM_ASSIGN(const std::size_t operations, reader.count(1, "number of operations"));
-  for (std::size_t i = 0; i < operations; ++i) TILEGYM_TRY(read_operation(reader, block, depth));
+  for (std::size_t i = 0; i < operations && !function_.unread; ++i) TILEGYM_TRY(read_operation(reader, block, depth));
   scope_.resize(outer);
-  return check_terminator(block, reader);
+  return function_.unread ? Status{} : check_terminator(block, reader);
 }
 
 ValueId FunctionReader::define(TypeId type) {
+  scope_.push_back(add_value(type));
+  return scope_.back();
+}
+
+ValueId FunctionReader::add_value(TypeId type) {
   const auto value = static_cast<ValueId>(function_.values.size());
   function_.values.push_back(type);
-  scope_.push_back(value);
   return value;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "common/result.h"
@@ -18,13 +20,16 @@ namespace tilegym::tile_ir {
 class FunctionReader {
  public:
   /// Fills `body` and `values` of `function`, whose `type` is set. Precondition: it is a function type of `tables`.
-  FunctionReader(const Tables& tables, Function& function)
-      : tables_(tables), attributes_(tables), function_(function) {}
+  /// `locations` stands behind the function's own.
+  FunctionReader(const Tables& tables, LocationCursor locations, Function& function)
+      : tables_(tables), attributes_(tables), locations_(locations), function_(function) {}
 
   [[nodiscard]] Status read(ByteReader body);
 
  private:
   [[nodiscard]] Status read_operation(ByteReader& reader, Block& block, int depth);
+  /// Ends the reading at an unknown operation: everything from `start` on is kept as bytes.
+  void stop(std::size_t start, Error reason, Block& block);
   [[nodiscard]] Result<const OpSpec*> read_opcode(ByteReader& reader) const;
   [[nodiscard]] Result<std::vector<TypeId>> read_result_types(ByteReader& reader, const OpSpec& spec) const;
   [[nodiscard]] Result<TypeId> read_value_type(ByteReader& reader, const Subject& subject) const;
@@ -39,10 +44,15 @@ class FunctionReader {
   [[nodiscard]] Status read_block(ByteReader& reader, int depth, Block& block);
   /// Gives a fresh value the next number of the file.
   ValueId define(TypeId type);
+  /// A value that has no number in the file.
+  ValueId add_value(TypeId type);
 
   const Tables& tables_;
   AttributeReader attributes_;
+  LocationCursor locations_;
   Function& function_;
+  std::span<const std::byte> body_;
+  std::size_t body_offset_ = 0;
   /// Value of every number that is in scope.
   std::vector<ValueId> scope_;
 };

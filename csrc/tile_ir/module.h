@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,19 +17,50 @@ namespace tilegym::tile_ir {
 /// Index into Function::values.
 using ValueId = std::uint32_t;
 
+/// Index into Module::debug; 0 is the unknown location.
+using DebugId = std::uint32_t;
+
+/// What a row of the debug section describes. The value is its tag in the bytecode.
+enum class DebugKind : std::uint8_t {
+  unknown = 0,
+  compile_unit = 1,
+  file = 2,
+  lexical_block = 3,
+  location = 4,
+  subprogram = 5,
+  call_site = 6,
+};
+
+/// One row of the debug section. Fields that a kind does not use are empty.
+struct DebugEntry {
+  DebugKind kind = DebugKind::unknown;
+  /// file, location: file name; subprogram: name.
+  std::string_view name;
+  /// file: directory; subprogram: linkage name.
+  std::string_view detail;
+  /// lexical_block, location: scope; subprogram: compile unit; call_site: callee.
+  DebugId scope = 0;
+  /// compile_unit, lexical_block, subprogram: file; call_site: caller.
+  DebugId other = 0;
+  std::uint32_t line = 0;
+  /// lexical_block, location: column; subprogram: line of the scope.
+  std::uint32_t column = 0;
+};
+
 enum class AttrKind : std::uint8_t {
-  integer,        // integers, enums, flags, bools, in `integer`; inside arrays and hints `type` is the element type
-  floating,       // raw bits in `bits`; `type` is the element type
-  string,         // in `text`
-  type,           // in `type`
-  array,          // elements in `children`
-  i32_array,      // elements in `numbers`
-  dense,          // constant tile of type `type`; element_bits() reads it
-  div_by,         // numbers = {divisor, has_every, every, has_along, along}
-  same_elements,  // in `numbers`
-  dictionary,     // children carry `key`
+  integer,             // integers, enums, flags, in `integer`; inside arrays and hints `type` is the element type
+  floating,            // raw bits in `bits`; `type` is the element type
+  string,              // in `text`
+  type,                // in `type`
+  array,               // elements in `children`
+  i32_array,           // elements in `numbers`
+  dense,               // constant tile of type `type`; element_bits() reads it
+  div_by,              // numbers = {divisor, has_every, every, has_along, along}
+  same_elements,       // in `numbers`
+  dictionary,          // children carry `key`
   optimization_hints,  // a dictionary: one dictionary child a target, whose key is the target ("sm_90")
   bounded,             // numbers = {has_lower, lower, has_upper, upper}
+  boolean,             // in `integer`
 };
 
 /// One attribute value. `bytes` and `text` point into the bytecode buffer that the module keeps alive.
@@ -67,6 +99,7 @@ struct Operation {
   Opcode opcode{};
   /// Offset of the operation's first byte in the bytecode, for reports.
   std::uint32_t byte_offset = 0;
+  DebugId location = 0;
   std::vector<ValueId> operands;
   std::vector<std::uint32_t> segments;
   std::vector<ValueId> results;
@@ -90,15 +123,30 @@ struct Block {
   std::vector<Operation> operations;
 };
 
+/// Opcode that stands in a block for the operation at which reading stopped; nothing follows it.
+inline constexpr auto kUnreadOpcode = static_cast<Opcode>(0xffff);
+
+/// The rest of a function's body from an unknown operation on.
+struct Unread {
+  std::uint64_t code = 0;
+  std::size_t byte_offset = 0;
+  std::span<const std::byte> bytes;
+  std::string reason;
+};
+
 struct Function {
   std::string name;
   TypeId type = 0;
   bool is_entry = false;
+  bool is_private = false;
   Block body;
   /// Type of every value of the function, indexed by ValueId: parameters first, then block arguments and results as
   /// they appear. Every value has one definition; those of a block are not used outside it.
   std::vector<TypeId> values;
   std::optional<Attribute> optimization_hints;
+  DebugId location = 0;
+  /// Set where reading stopped at an operation that is not known (ReadOptions::keep_unknown).
+  std::optional<Unread> unread;
 };
 
 struct Global {
@@ -120,11 +168,13 @@ struct Version {
   auto operator<=>(const Version&) const = default;
 };
 
-/// A bytecode module in memory. Owns a copy of the buffer it was read from, so its views stay valid when it moves.
+/// A bytecode module in memory. Keeps the memory alive that it was read from, so its views stay valid when it moves.
 struct Module {
   Version version;
-  std::vector<std::byte> buffer;
+  std::shared_ptr<const void> storage;
   std::vector<Type> types;
+  /// Row 0 is the unknown location.
+  std::vector<DebugEntry> debug = std::vector<DebugEntry>(1);
   std::vector<Function> functions;
   std::vector<Global> globals;
   /// Who wrote the module; empty where it does not say.

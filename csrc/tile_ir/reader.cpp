@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "tile_ir/attribute_reader.h"
 #include "tile_ir/byte_reader.h"
+#include "tile_ir/debug_reader.h"
 #include "tile_ir/function_reader.h"
+#include "tile_ir/mapped_file.h"
 #include "tile_ir/sections.h"
 #include "tile_ir/type_reader.h"
 
@@ -17,23 +20,32 @@ namespace {
 
 constexpr std::size_t kMaxModuleBytes = std::size_t{1} << 30;
 
-// Flags of a function; bit 0 is its visibility.
-constexpr std::uint8_t kEntryFlag = 2;
-constexpr std::uint8_t kHintsFlag = 4;
-constexpr std::uint8_t kAllFlags = 7;
+constexpr std::uint8_t kAllFlags = kPrivateFlag | kEntryFlag | kHintsFlag;
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// Older versions have no result for operations that gained one later; the module has it in every version.
+TypeId token_type(std::vector<Type>& types) {
+  const auto found = std::ranges::find(types, TypeKind::token, &Type::kind);
+  if (found != types.end()) return static_cast<TypeId>(std::distance(types.begin(), found));
+  types.emplace_back().kind = TypeKind::token;
+  return static_cast<TypeId>(types.size() - 1);
+}
+
 Result<Tables> read_tables(const Sections& sections, Module& module) {
-  Tables tables{sections.version, {}, {}, {}};
+  Tables tables;
+  tables.version = sections.version;
   TILEGYM_ASSIGN(const auto strings, read_table(sections.payload(SectionId::strings), 4, "strings"));
   for (const Blob& text : strings) tables.strings.push_back(as_text(text.bytes));
   TILEGYM_ASSIGN(const auto types, read_table(sections.payload(SectionId::types), 4, "types"));
   TILEGYM_ASSIGN(module.types, read_types(types, sections.version));
-  tables.types = module.types;
+  const std::size_t in_file = module.types.size();
+  tables.token = token_type(module.types);
+  tables.types = std::span(module.types).first(in_file);
   TILEGYM_ASSIGN(tables.constants, read_table(sections.payload(SectionId::constants), 8, "constants"));
+  TILEGYM_ASSIGN(tables.debug, read_debug(sections.payload(SectionId::debug), tables.strings));
   return tables;
 }
 
@@ -62,14 +74,18 @@ Result<Function> read_function(ByteReader& section, const Tables& tables) {
   TILEGYM_ASSIGN(const std::uint8_t flags, section.byte("function flags"));
   if (flags > kAllFlags) return malformed("function flags", "0 to 7", flags, section.offset() - 1);
   function.is_entry = (flags & kEntryFlag) != 0;
-  TILEGYM_TRY(section.varint("location of function"));
+  function.is_private = (flags & kPrivateFlag) != 0;
+  const std::size_t location_start = section.offset();
+  TILEGYM_ASSIGN(const std::uint64_t location, section.varint("location of function"));
+  TILEGYM_ASSIGN(LocationCursor locations, LocationCursor::open(tables.debug, location, location_start));
+  TILEGYM_ASSIGN(function.location, locations.next(location_start));
   if (function.is_entry && (flags & kHintsFlag) != 0) {
     TILEGYM_ASSIGN(function.optimization_hints, read_hints(section, tables));
   }
   TILEGYM_ASSIGN(const std::size_t length, section.count(1, "length of function body"));
   const std::size_t start = section.offset();
   TILEGYM_ASSIGN(const auto body, section.bytes(length, "function body"));
-  TILEGYM_TRY(FunctionReader(tables, function).read(ByteReader(body, start)));
+  TILEGYM_TRY(FunctionReader(tables, locations, function).read(ByteReader(body, start)));
   return function;
 }
 
@@ -119,11 +135,21 @@ Result<std::size_t> bytecode_size(const std::byte* data) noexcept {
   return sections.size;
 }
 
-Result<Module> read_module(std::span<const std::byte> bytes) {
+Result<Module> read_module(std::span<const std::byte> bytes, ReadOptions options) {
+  const auto copy = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  return read_module(copy, *copy, options);
+}
+
+Result<Module> read_file(const std::filesystem::path& path, ReadOptions options) {
+  TILEGYM_ASSIGN(MappedFile file, map_file(path));
+  return read_module(std::move(file.storage), file.bytes, options);
+}
+
+Result<Module> read_module(std::shared_ptr<const void> storage, std::span<const std::byte> bytes, ReadOptions options) {
   if (bytes.size() > kMaxModuleBytes) return malformed("module", "at most 1 GiB", bytes.size(), 0);
   Module module;
-  module.buffer.assign(bytes.begin(), bytes.end());
-  TILEGYM_ASSIGN(const Sections sections, locate_sections(module.buffer));
+  module.storage = std::move(storage);
+  TILEGYM_ASSIGN(const Sections sections, locate_sections(bytes));
   if (sections.size != bytes.size()) {
     return malformed("end of module", "no more bytes", bytes.size() - sections.size, sections.size);
   }
@@ -133,10 +159,12 @@ Result<Module> read_module(std::span<const std::byte> bytes) {
     }
   }
   module.version = sections.version;
-  TILEGYM_ASSIGN(const Tables tables, read_tables(sections, module));
+  TILEGYM_ASSIGN(Tables tables, read_tables(sections, module));
+  tables.keep_unknown = options.keep_unknown;
   TILEGYM_TRY(read_producer(sections.payload(SectionId::producer), tables, module.producer));
   TILEGYM_TRY(read_list(sections.payload(SectionId::globals), tables, "globals", module.globals, read_global));
   TILEGYM_TRY(read_list(sections.payload(SectionId::functions), tables, "functions", module.functions, read_function));
+  module.debug = std::move(tables.debug.entries);
   return module;
 }
 

@@ -10,9 +10,6 @@ namespace tilegym::tile_ir {
 
 namespace {
 
-constexpr std::array<std::uint8_t, 8> kMagic = {0x7f, 'T', 'i', 'l', 'e', 'I', 'R', 0x00};
-constexpr std::uint8_t kAlignedBit = 0x80;
-
 struct SectionHeader {
   SectionId id = SectionId::end;
   std::size_t length = 0;

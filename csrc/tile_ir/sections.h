@@ -25,6 +25,16 @@ enum class SectionId : std::uint8_t {
 };
 inline constexpr std::size_t kSectionCount = 8;
 
+inline constexpr std::array<std::uint8_t, 8> kMagic = {0x7f, 'T', 'i', 'l', 'e', 'I', 'R', 0x00};
+
+/// Bit of a section's id that says that its alignment follows.
+inline constexpr std::uint8_t kAlignedBit = 0x80;
+
+// Flags of a function.
+inline constexpr std::uint8_t kPrivateFlag = 1;
+inline constexpr std::uint8_t kEntryFlag = 2;
+inline constexpr std::uint8_t kHintsFlag = 4;
+
 /// Newest minor version of format 13 that is understood; 1 is the oldest.
 inline constexpr std::uint8_t kFormatMajor = 13;
 inline constexpr std::uint8_t kNewestMinor = 3;

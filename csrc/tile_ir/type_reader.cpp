@@ -11,17 +11,6 @@ namespace tilegym::tile_ir {
 
 namespace {
 
-/// Tags of the types that are not elements; element tags are the values of ElementType.
-enum class Tag : std::uint8_t {
-  pointer = 12,
-  tile = 13,
-  tensor_view = 14,
-  partition_view = 15,
-  function = 16,
-  token = 17,
-  gather_scatter_view = 20,
-  strided_view = 21,
-};
 constexpr std::uint64_t kLastTag = 22;
 
 std::uint8_t minor_since(std::uint64_t tag) {
@@ -45,7 +34,7 @@ class EntryReader {
       return inconsistent("type tag", wanted, tag);
     }
     Type type;
-    TILEGYM_TRY(read_fields(static_cast<Tag>(tag), type));
+    TILEGYM_TRY(read_fields(static_cast<TypeTag>(tag), type));
     if (reader_.remaining() != 0) return inconsistent("type", "its end", std::string_view("more bytes"));
     return type;
   }
@@ -57,23 +46,23 @@ class EntryReader {
     return malformed(subject, wanted, got, start_);
   }
 
-  Status read_fields(Tag tag, Type& type) {
+  Status read_fields(TypeTag tag, Type& type) {
     switch (tag) {
-      case Tag::pointer:
+      case TypeTag::pointer:
         return read_pointer(type);
-      case Tag::tile:
+      case TypeTag::tile:
         return read_tile(type);
-      case Tag::tensor_view:
+      case TypeTag::tensor_view:
         return read_tensor_view(type);
-      case Tag::partition_view:
+      case TypeTag::partition_view:
         return read_view(TypeKind::partition_view, type);
-      case Tag::strided_view:
+      case TypeTag::strided_view:
         return read_view(TypeKind::strided_view, type);
-      case Tag::gather_scatter_view:
+      case TypeTag::gather_scatter_view:
         return read_view(TypeKind::gather_scatter_view, type);
-      case Tag::function:
+      case TypeTag::function:
         return read_function(type);
-      case Tag::token:
+      case TypeTag::token:
         type.kind = TypeKind::token;
         return {};
     }

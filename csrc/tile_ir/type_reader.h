@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,18 @@ namespace tilegym::tile_ir {
 
 /// Largest number of elements a tile may have (limit of the dialect).
 inline constexpr std::int64_t kMaxTileElements = 16'777'216;
+
+/// Tags of the types that are not elements; element tags are the values of ElementType.
+enum class TypeTag : std::uint8_t {
+  pointer = 12,
+  tile = 13,
+  tensor_view = 14,
+  partition_view = 15,
+  function = 16,
+  token = 17,
+  gather_scatter_view = 20,
+  strided_view = 21,
+};
 
 /// Decodes the entries of the type section. Every type in the result is sound: element types known, tile extents
 /// positive powers of two within kMaxTileElements, references of the right kind, ranks and maps of views consistent.

@@ -105,10 +105,10 @@ TEST(KnownBytes, StoreWithMaskButNoToken) {
   EXPECT_EQ(store.segments, std::vector<std::uint32_t>({1, 1, 1, 0}));
 }
 
-TEST(KnownBytes, PrintIn13_1HasNeitherFlagsNorResult) {
+TEST(KnownBytes, PrintIn13_1HasNoFlagsAndAnUnnumberedResult) {
   const Operation print = operation_of({0x55, 0, 0, 2, 3, 4}, 1);
   EXPECT_EQ(print.segments, std::vector<std::uint32_t>({2, 0}));
-  EXPECT_TRUE(print.results.empty());
+  EXPECT_EQ(print.results.size(), 1u);
 }
 
 TEST(KnownBytes, PrintIn13_2HasFlagsAndResult) {
