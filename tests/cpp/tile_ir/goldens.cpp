@@ -37,6 +37,12 @@ std::vector<std::byte> golden(const std::string& name) {
   return bytes;
 }
 
+std::string golden_text(const std::string& name) {
+  std::ifstream file(kFolder / (name + ".txt"), std::ios::binary);
+  EXPECT_TRUE(file.good()) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::vector<std::string> golden_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {

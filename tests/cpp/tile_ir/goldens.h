@@ -12,6 +12,8 @@ namespace tilegym::tile_ir::test {
 
 /// Bytes of tests/goldens/tile_ir/<name>.tileirbc; fails the test where it cannot be read.
 std::vector<std::byte> golden(const std::string& name);
+/// What NVIDIA's disassembler writes for it, with locations (its -g).
+std::string golden_text(const std::string& name);
 /// Names of all goldens, sorted.
 std::vector<std::string> golden_names();
 
