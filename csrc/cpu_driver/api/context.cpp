@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cpu_driver/api/capture.h"
 #include "cpu_driver/api/event.h"
 #include "cpu_driver/api/memory.h"
 #include "cpu_driver/api/module.h"
@@ -61,6 +62,7 @@ CUresult synchronize(CUcontext handle) {
   Context* context = nullptr;
   TILEGYM_CU_TRY(find_context(handle, context));
   TILEGYM_CU_TRY(check_may_wait());
+  TILEGYM_CU_TRY(check_no_capture());
   drain(*context);
   return context->take_failure();
 }
@@ -213,6 +215,17 @@ CUresult CUDAAPI cuCtxGetFlags(unsigned* out) {
     Context* context = nullptr;
     TILEGYM_CU_TRY(find_context(nullptr, context));
     return give(out, context->flags());
+  });
+}
+
+CUresult CUDAAPI cuCtxSetFlags(unsigned flags) {
+  return entry(__func__, [&]() -> CUresult {
+    Context* context = nullptr;
+    TILEGYM_CU_TRY(find_context(nullptr, context));
+    if ((flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0)
+      return fail(CUDA_ERROR_INVALID_VALUE, "flags: an unknown bit is set");
+    context->set_flags(flags);
+    return CUDA_SUCCESS;
   });
 }
 

@@ -36,6 +36,8 @@ class Context {
 
   /// Unfinished tasks on streams that the legacy default stream waits for.
   std::atomic<std::int64_t> blocking_tasks{0};
+  /// Capturing streams among those.
+  std::atomic<int> capturing_streams{0};
 
  private:
   friend CUcontext add_context(unsigned flags, bool primary);
@@ -66,6 +68,9 @@ CUcontext add_context(unsigned flags, bool primary);
 [[nodiscard]] CUcontext current_handle() noexcept;
 /// The calling thread's current context, able to take work.
 CUresult current_context(Context*& context) noexcept;
+
+/// The primary context, kept alive for good from the first call on.
+CUresult borrow_primary_context(CUcontext& out);
 
 /// Waits for all work of the context.
 void drain(const Context& context);

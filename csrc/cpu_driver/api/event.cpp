@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "cpu_driver/api/stream.h"
+#include "cpu_driver/api/capture.h"
 
 namespace tilegym::cpu {
 namespace {
@@ -31,11 +31,19 @@ CUresult find_event(CUevent handle, std::shared_ptr<Event>& event) {
   return event != nullptr ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_HANDLE, "the event handle is not live");
 }
 
-CUresult record_event(CUevent handle, CUstream stream) {
+CUresult record_event(CUevent handle, CUstream stream, unsigned flags) {
   Lane lane;
   TILEGYM_CU_TRY(find_lane(stream, lane));
   std::shared_ptr<Event> event;
   TILEGYM_CU_TRY(find_event(handle, event));
+  if (flags > CU_EVENT_RECORD_EXTERNAL) return fail(CUDA_ERROR_INVALID_VALUE, "flags: an unknown bit is set");
+  const bool capturing = lane.stream != nullptr && lane.stream->capturing.load(std::memory_order_acquire);
+  if (flags == CU_EVENT_RECORD_EXTERNAL) {
+    return capturing ? capture_operation(*lane.stream, EventRecording{std::move(event)})
+                     : fail(CUDA_ERROR_INVALID_VALUE, "CU_EVENT_RECORD_EXTERNAL: the stream is not capturing");
+  }
+  if (capturing) return capture_event_record(*lane.stream, *event);
+  event->captured.store(false, std::memory_order_release);
   auto record = std::make_shared<EventRecord>();
   {
     const std::scoped_lock lock(driver_lock());
@@ -93,6 +101,9 @@ EventTable& events() noexcept {
 CUresult latest_record(CUevent handle, std::shared_ptr<EventRecord>& record) {
   std::shared_ptr<Event> event;
   TILEGYM_CU_TRY(find_event(handle, event));
+  if (event->captured.load(std::memory_order_acquire)) {
+    return fail(CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a capture");
+  }
   const std::scoped_lock lock(driver_lock());
   record = event->latest;
   return CUDA_SUCCESS;
@@ -117,7 +128,11 @@ CUresult CUDAAPI cuEventDestroy_v2(CUevent event) {
 }
 
 CUresult CUDAAPI cuEventRecord(CUevent event, CUstream stream) {
-  return entry(__func__, [&] { return record_event(event, stream); });
+  return entry(__func__, [&] { return record_event(event, stream, CU_EVENT_RECORD_DEFAULT); });
+}
+
+CUresult CUDAAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  return entry(__func__, [&] { return record_event(event, stream, flags); });
 }
 
 CUresult CUDAAPI cuEventQuery(CUevent event) {
@@ -134,6 +149,5 @@ CUresult CUDAAPI cuEventElapsedTime(float* out, CUevent start, CUevent end) {
 
 TILEGYM_CU_ALIAS(cuEventElapsedTime_v2, cuEventElapsedTime);
 TILEGYM_CU_ALIAS(cuEventDestroy, cuEventDestroy_v2);
-TILEGYM_CU_ALIAS(cuEventRecord_ptsz, cuEventRecord);
 
 }  // extern "C"

@@ -13,6 +13,9 @@ namespace {
 int architecture() noexcept {
   return current_target().major * 10 + current_target().minor;
 }
+int shared_memory() noexcept {
+  return current_target().shared_bytes_per_block;
+}
 int one() noexcept {
   return 1;
 }
@@ -35,7 +38,7 @@ constexpr std::array kAttributes{
     AttributeRow{CU_FUNC_ATTRIBUTE_PTX_VERSION, architecture},
     AttributeRow{CU_FUNC_ATTRIBUTE_BINARY_VERSION, architecture},
     AttributeRow{CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, zero},
-    AttributeRow{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, zero},
+    AttributeRow{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_memory},
     AttributeRow{CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, zero},
 };
 
@@ -54,13 +57,15 @@ CUresult get_attribute(int* out, CUfunction_attribute attribute, CUfunction hand
   return give(out, *value);
 }
 
-/// The carveout is a hint that the device may ignore; dynamic shared memory it does not have.
+/// The carveout is a hint that the device may ignore. Kernels use no shared memory, so the largest size that a launch
+/// may ask for is the target's from the start.
 CUresult set_attribute(CUfunction handle, CUfunction_attribute attribute, int value) {
   Function* function = nullptr;
   TILEGYM_CU_TRY(find_function(handle, function));
   const bool hint = attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT && value >= -1 && value <= 100;
-  const bool no_memory = attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value == 0;
-  if (hint || no_memory) return CUDA_SUCCESS;
+  const bool size = attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
+                    value <= current_target().shared_bytes_per_block;
+  if (hint || size) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_VALUE,
               "attribute " + std::to_string(attribute) + " cannot be set to " + std::to_string(value));
 }

@@ -51,11 +51,17 @@ Image::~Image() {
   for (const auto& [name, handle] : functions_) functions().erase(handle);
 }
 
+std::vector<const char*> Image::entries() const {
+  std::vector<const char*> names;
+  for (const tile_ir::Function& function : module_->functions) {
+    if (function.is_entry) names.push_back(function.name.c_str());
+  }
+  return names;
+}
+
 std::string Image::entry_names() const {
   std::string names;
-  for (const tile_ir::Function& function : module_->functions) {
-    if (function.is_entry) names.append(names.empty() ? "" : ", ").append(function.name);
-  }
+  for (const char* name : entries()) names.append(names.empty() ? "" : ", ").append(name);
   return names.empty() ? "no entry" : names;
 }
 
@@ -87,6 +93,12 @@ CUresult Image::get_function(const char* name, CUfunction* out) {
     *out = functions_.emplace(name, handle).first->second;
   }
   if (*out != handle) functions().erase(handle);
+  return CUDA_SUCCESS;
+}
+
+CUresult Image::get_functions(std::span<CUfunction> out) {
+  const auto names = entries();
+  for (std::size_t i = 0; i < std::min(out.size(), names.size()); ++i) TILEGYM_CU_TRY(get_function(names[i], &out[i]));
   return CUDA_SUCCESS;
 }
 
@@ -136,6 +148,22 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction* out, CUmodule handle, const cha
     std::shared_ptr<LoadedModule> module;
     TILEGYM_CU_TRY(find_module(handle, module));
     return module->image.get_function(name, out);
+  });
+}
+
+CUresult CUDAAPI cuModuleGetFunctionCount(unsigned* out, CUmodule handle) {
+  return entry(__func__, [&]() -> CUresult {
+    std::shared_ptr<LoadedModule> module;
+    TILEGYM_CU_TRY(find_module(handle, module));
+    return give(out, static_cast<unsigned>(module->image.entries().size()));
+  });
+}
+
+CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction* out, unsigned count, CUmodule handle) {
+  return entry(__func__, [&]() -> CUresult {
+    std::shared_ptr<LoadedModule> module;
+    TILEGYM_CU_TRY(find_module(handle, module));
+    return module->image.get_functions({out, out == nullptr ? 0 : count});
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,10 +51,15 @@ class Image {
 
   /// CUDA_ERROR_NOT_FOUND where there is no such entry; CUDA_ERROR_NOT_SUPPORTED where the engine cannot execute it.
   CUresult get_function(const char* name, CUfunction* out);
+  /// The first entries, as many as there is room for.
+  CUresult get_functions(std::span<CUfunction> out);
   /// Address of a module global. The engine keeps globals to itself, so this only tells a missing one from one that
   /// cannot be had.
   CUresult get_global(const char* name) const;
   [[nodiscard]] const Context* context() const noexcept { return context_; }
+  [[nodiscard]] const std::shared_ptr<const tile_ir::Module>& module() const noexcept { return module_; }
+  /// Names of the entries in the order of the module.
+  [[nodiscard]] std::vector<const char*> entries() const;
 
  private:
   CUresult lower(const char* name, std::shared_ptr<Function>& function) const;
@@ -80,6 +86,7 @@ struct Library {
   static constexpr std::uintptr_t kHandleKind = 6;
   explicit Library(std::shared_ptr<const tile_ir::Module> module) : image(std::move(module), nullptr) {}
   Image image;
+  std::map<const Context*, CUmodule> modules;  ///< the library as a module of a context; guarded by driver_lock()
 };
 using LibraryTable = HandleTable<Library, CUlibrary>;
 [[nodiscard]] LibraryTable& libraries() noexcept;

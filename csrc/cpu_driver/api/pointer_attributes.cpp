@@ -20,6 +20,10 @@ unsigned memory_type(MemoryKind kind) noexcept {
   return kind == MemoryKind::pinned_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
+CUcontext context_of(const Allocation& allocation) noexcept {
+  return allocation.context == nullptr ? nullptr : allocation.context->handle();
+}
+
 struct Row {
   CUpointer_attribute attribute;
   std::size_t bytes;  ///< size of the attribute's type
@@ -28,7 +32,7 @@ struct Row {
 
 constexpr std::array kRows{
     Row{CU_POINTER_ATTRIBUTE_CONTEXT, sizeof(CUcontext),
-        [](const Allocation& allocation, CUdeviceptr, void* out) { put(out, allocation.context->handle()); }},
+        [](const Allocation& allocation, CUdeviceptr, void* out) { put(out, context_of(allocation)); }},
     Row{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, sizeof(unsigned),
         [](const Allocation& allocation, CUdeviceptr, void* out) { put(out, memory_type(allocation.kind)); }},
     Row{CU_POINTER_ATTRIBUTE_DEVICE_POINTER, sizeof(CUdeviceptr),
@@ -59,13 +63,36 @@ CUresult unknown_attribute(CUpointer_attribute attribute) {
   return fail(CUDA_ERROR_NOT_SUPPORTED, "pointer attribute " + std::to_string(attribute) + " is not available");
 }
 
+/// Kernels reach all of the program's memory, so its addresses are device addresses in whatever context is current, or
+/// else the primary one. Nothing else is known of memory that the driver did not hand out.
+CUresult foreign_attribute(const Row& row, CUdeviceptr address, void* out) {
+  if (address == 0) return fail(CUDA_ERROR_INVALID_VALUE, "the address is null");
+  Allocation memory;
+  switch (row.attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: {
+      CUcontext context = current_handle();
+      if (context == nullptr) TILEGYM_CU_TRY(borrow_primary_context(context));
+      put(out, context);
+      return CUDA_SUCCESS;
+    }
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      row.get(memory, address, out);
+      return CUDA_SUCCESS;
+    default:
+      return fail(CUDA_ERROR_INVALID_VALUE, "the address is in no allocation of this driver");
+  }
+}
+
 CUresult get_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr address) {
   TILEGYM_CU_TRY(check_initialized());
   if (out == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the pointer for the attribute is null");
   const Row* row = find_row(attribute);
   if (row == nullptr) return unknown_attribute(attribute);
   const auto allocation = find_allocation(address);
-  if (!allocation) return fail(CUDA_ERROR_INVALID_VALUE, "the address is in no allocation of this driver");
+  if (!allocation) return foreign_attribute(*row, address, out);
   row->get(*allocation, address, out);
   return CUDA_SUCCESS;
 }

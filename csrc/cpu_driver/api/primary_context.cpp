@@ -83,6 +83,18 @@ CUresult primary_entry(const char* name, CUdevice device, Body body) noexcept {
 }
 
 }  // namespace
+
+CUresult borrow_primary_context(CUcontext& out) {
+  static const CUcontext kept = [] {
+    CUcontext context = nullptr;
+    static_cast<void>(retain(&context));
+    return context;
+  }();
+  // A reset leaves the context in place, so what was kept is still the primary one.
+  out = kept;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace tilegym::cpu
 
 using namespace tilegym::cpu;

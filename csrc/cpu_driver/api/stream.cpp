@@ -4,8 +4,14 @@
 #include <mutex>
 #include <utility>
 
+#include "cpu_driver/api/capture.h"
+#include "cpu_driver/api/memory.h"
+
 namespace tilegym::cpu {
 namespace {
+
+/// Streams count from above it.
+constexpr std::uint64_t kLegacyStreamId = 1;
 
 CUresult create_stream(CUstream* out, unsigned flags) {
   Context* context = nullptr;
@@ -22,35 +28,46 @@ CUresult destroy_stream(CUstream handle) {
   TILEGYM_CU_TRY(check_initialized());
   const auto stream = streams().erase(handle);
   if (stream == nullptr) return fail(CUDA_ERROR_INVALID_HANDLE, "the stream handle is not live");
+  abandon_capture(*stream);
   stream->close();
   return CUDA_SUCCESS;
 }
 
-/// Waits for the lane's work: a created stream's own, for a default stream that of the streams it joins.
+/// Waits for the lane's work: a stream's own, for the legacy default stream that of the streams it joins.
 CUresult synchronize(CUstream handle) {
   Lane lane;
   TILEGYM_CU_TRY(find_lane(handle, lane));
   TILEGYM_CU_TRY(check_may_wait());
-  if (lane.stream == nullptr) {
-    TILEGYM_CU_TRY(join_default_stream(*lane.context));
-  } else {
-    lane.stream->wait();
-  }
+  TILEGYM_CU_TRY(check_not_capturing(lane.stream));
+  if (lane.stream != nullptr) return settle(lane);
+  TILEGYM_CU_TRY(join_default_stream(*lane.context));
   return lane.context->take_failure();
 }
 
 CUresult query(CUstream handle) {
   Lane lane;
   TILEGYM_CU_TRY(find_lane(handle, lane));
+  TILEGYM_CU_TRY(check_not_capturing(lane.stream));
   const bool busy = lane.stream == nullptr ? lane.context->blocking_tasks != 0 : !lane.stream->idle();
   return busy ? CUDA_ERROR_NOT_READY : lane.context->take_failure();
 }
 
-CUresult wait_for_event(CUstream handle, CUevent event) {
+CUresult wait_for_event(CUstream handle, CUevent name, unsigned flags) {
   Lane lane;
   TILEGYM_CU_TRY(find_lane(handle, lane));
+  if (flags > CU_EVENT_WAIT_EXTERNAL) return fail(CUDA_ERROR_INVALID_VALUE, "flags: an unknown bit is set");
+  const auto event = events().share(name);
+  if (event == nullptr) return fail(CUDA_ERROR_INVALID_HANDLE, "the event handle is not live");
+  const bool capturing = lane.stream != nullptr && lane.stream->capturing.load(std::memory_order_acquire);
+  if (flags == CU_EVENT_WAIT_EXTERNAL) {
+    return capturing ? capture_operation(*lane.stream, EventWait{event})
+                     : fail(CUDA_ERROR_INVALID_VALUE, "CU_EVENT_WAIT_EXTERNAL: the stream is not capturing");
+  }
+  if (lane.stream != nullptr && (capturing || event->captured.load(std::memory_order_acquire))) {
+    return capture_event_wait(*lane.stream, *event);
+  }
   std::shared_ptr<EventRecord> record;
-  TILEGYM_CU_TRY(latest_record(event, record));
+  TILEGYM_CU_TRY(latest_record(name, record));
   if (record == nullptr || record->done()) return CUDA_SUCCESS;
   return run_in(lane, [record = std::move(record)] { return record->wait(), Failure{}; });
 }
@@ -59,7 +76,17 @@ CUresult run_host_function(CUstream handle, CUhostFn function, void* data) {
   Lane lane;
   TILEGYM_CU_TRY(find_lane(handle, lane));
   if (function == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the host function is null");
-  return run_in(lane, [=] { return function(data), Failure{}; });
+  return issue(lane, HostCall{function, data});
+}
+
+/// Which stream a piece of managed memory belongs to has no meaning where host and device share all memory.
+CUresult attach(CUstream handle, CUdeviceptr address, unsigned flags) {
+  Lane lane;
+  TILEGYM_CU_TRY(find_lane(handle, lane));
+  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "flags: wanted one of the CU_MEM_ATTACH values");
+  }
+  return check_managed(address, 1);
 }
 
 CUresult context_of(CUstream handle, CUcontext* out) {
@@ -96,8 +123,8 @@ CUresult CUDAAPI cuStreamQuery(CUstream stream) {
   return entry(__func__, [&] { return query(stream); });
 }
 
-CUresult CUDAAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
-  return entry(__func__, [&] { return wait_for_event(stream, event); });
+CUresult CUDAAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  return entry(__func__, [&] { return wait_for_event(stream, event, flags); });
 }
 
 CUresult CUDAAPI cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
@@ -140,47 +167,22 @@ CUresult CUDAAPI cuStreamGetId(CUstream stream, unsigned long long* out) {
   return entry(__func__, [&]() -> CUresult {
     Lane lane;
     TILEGYM_CU_TRY(find_lane(stream, lane));
-    const std::uint64_t default_id = stream == CU_STREAM_PER_THREAD ? 2 : 1;
-    return give(out, static_cast<unsigned long long>(lane.stream == nullptr ? default_id : lane.stream->id()));
+    return give(out, static_cast<unsigned long long>(lane.stream == nullptr ? kLegacyStreamId : lane.stream->id()));
   });
 }
 
-CUresult CUDAAPI cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* out) {
+CUresult CUDAAPI cuStreamGetDevice(CUstream stream, CUdevice* out) {
   return entry(__func__, [&]() -> CUresult {
     Lane lane;
     TILEGYM_CU_TRY(find_lane(stream, lane));
-    return give(out, CU_STREAM_CAPTURE_STATUS_NONE);
+    return give(out, CUdevice{0});
   });
 }
 
-CUresult CUDAAPI cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode) {
-  return entry(__func__, [] {
-    return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the CPU device does not capture graphs; launch directly");
-  });
-}
-
-CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return entry(__func__, [&]() -> CUresult {
-    thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    if (mode == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the pointer to the mode is null");
-    if (*mode > CU_STREAM_CAPTURE_MODE_RELAXED) return fail(CUDA_ERROR_INVALID_VALUE, "the capture mode is unknown");
-    std::swap(*mode, current);
-    return CUDA_SUCCESS;
-  });
+CUresult CUDAAPI cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t, unsigned flags) {
+  return entry(__func__, [&] { return attach(stream, address, flags); });
 }
 
 TILEGYM_CU_ALIAS(cuStreamDestroy, cuStreamDestroy_v2);
-TILEGYM_CU_ALIAS(cuStreamSynchronize_ptsz, cuStreamSynchronize);
-TILEGYM_CU_ALIAS(cuStreamQuery_ptsz, cuStreamQuery);
-TILEGYM_CU_ALIAS(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
-TILEGYM_CU_ALIAS(cuStreamGetCtx_ptsz, cuStreamGetCtx);
-TILEGYM_CU_ALIAS(cuStreamGetCtx_v2_ptsz, cuStreamGetCtx_v2);
-TILEGYM_CU_ALIAS(cuStreamGetFlags_ptsz, cuStreamGetFlags);
-TILEGYM_CU_ALIAS(cuStreamGetPriority_ptsz, cuStreamGetPriority);
-TILEGYM_CU_ALIAS(cuStreamGetId_ptsz, cuStreamGetId);
-TILEGYM_CU_ALIAS(cuStreamIsCapturing_ptsz, cuStreamIsCapturing);
-TILEGYM_CU_ALIAS(cuStreamBeginCapture_v2_ptsz, cuStreamBeginCapture_v2);
-TILEGYM_CU_ALIAS(cuLaunchHostFunc_ptsz, cuLaunchHostFunc);
-TILEGYM_CU_ALIAS(cuLaunchHostFunc_v2_ptsz, cuLaunchHostFunc_v2);
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -9,14 +10,15 @@
 
 #include "cpu_driver/api/context.h"
 #include "cpu_driver/api/event.h"
+#include "cpu_driver/api/operation.h"
 
 namespace tilegym::cpu {
 
-/// One step of a stream. `work` is skipped once the context has failed; the record is completed in any case, so that
+/// One step of a stream. `work` is skipped once the context has failed; the records are completed in any case, so that
 /// nobody waits for ever.
 struct Task {
   std::function<Failure()> work;
-  std::shared_ptr<EventRecord> completes;
+  std::vector<std::shared_ptr<EventRecord>> completes;
 };
 
 /// A created stream: tasks run in order on one worker thread, which starts with the first task. All members may be
@@ -40,6 +42,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Takes no further task; the worker ends when the queue is empty.
   void close();
 
+  std::atomic<bool> capturing{false};                ///< whether operations become nodes of a graph
+  std::shared_ptr<Capture> capture;                  ///< guarded by graph_lock()
+  std::vector<std::shared_ptr<GraphNode>> frontier;  ///< nodes that the next one comes after; guarded by graph_lock()
+
  private:
   friend class StreamRegistry;
 
@@ -49,7 +55,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::condition_variable wake;
     std::condition_variable progress;
     std::deque<Task> tasks;
-    std::shared_ptr<EventRecord> running;  ///< record of the task that the worker has in hand
+    std::vector<std::shared_ptr<EventRecord>> running;  ///< records of the task that the worker has in hand
     std::uint64_t submitted = 0;
     std::uint64_t finished = 0;
     bool worker_started = false;
@@ -73,16 +79,21 @@ using StreamTable = HandleTable<Stream, CUstream>;
 /// Streams of the context with a worker, destroyed ones that still have work included.
 [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams_of(const Context& context);
 
-/// Where work goes: a created stream, or, for the default streams (stream null), the calling thread.
+/// Where work goes: a stream, or, for the legacy default stream (stream null), the calling thread. The per-thread
+/// default stream is a stream of the calling thread.
 struct Lane {
   Context* context = nullptr;
   Stream* stream = nullptr;
 };
-CUresult find_lane(CUstream handle, Lane& lane) noexcept;
-/// Lets a default stream's work start: waits for the blocking streams of its context.
+CUresult find_lane(CUstream handle, Lane& lane);
+/// Lets the legacy default stream's work start: waits for the blocking streams of its context.
 CUresult join_default_stream(Context& context);
 /// Runs `work` at its place in the lane's order. On the calling thread its failure is the call's and lasts no longer.
 CUresult run_in(const Lane& lane, std::function<Failure()> work);
+/// The same for an operation, which on a capturing stream becomes a node of the capture's graph.
+CUresult issue(const Lane& lane, Operation operation);
+/// Waits for what the lane was given so far; nothing to do for the legacy default stream.
+CUresult settle(const Lane& lane);
 /// Completes `record` at its place in the lane's order.
 CUresult record_in(const Lane& lane, std::shared_ptr<EventRecord> record);
 

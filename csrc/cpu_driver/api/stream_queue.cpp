@@ -124,12 +124,12 @@ void Stream::execute(Task& task) noexcept {
     if (thrown != CUDA_SUCCESS) failure = {thrown, last_report()};
     if (failure.code != CUDA_SUCCESS) context_.record_failure(failure);
   }
-  if (task.completes != nullptr) task.completes->complete();
+  for (const auto& record : task.completes) record->complete();
 }
 
 void Stream::finish_task() noexcept {
   if (blocking()) context_.blocking_tasks.fetch_sub(1, std::memory_order_relaxed);
-  queue_->running.reset();
+  queue_->running.clear();
   ++queue_->finished;
   queue_->progress.notify_all();
   StreamRegistry::get().end_task();
@@ -157,9 +157,9 @@ void Stream::abandon_in_forked_child() {
   queue_ = std::make_unique<Queue>();
   queue_->closed = old.closed;
   if (old.finished == old.submitted) return;
-  if (old.running != nullptr) old.running->complete();
+  for (const auto& record : old.running) record->complete();
   for (const Task& task : old.tasks) {
-    if (task.completes != nullptr) task.completes->complete();
+    for (const auto& record : task.completes) record->complete();
   }
   context_.blocking_tasks.store(0, std::memory_order_relaxed);
   context_.record_failure_locked(

@@ -13,19 +13,6 @@ using namespace tilegym::cpu;
 
 extern "C" {
 
-UNSUPPORTED(cuGraphCreate, "graphs", CUgraph*, unsigned)
-UNSUPPORTED(cuGraphDestroy, "graphs", CUgraph)
-UNSUPPORTED(cuGraphAddKernelNode_v2, "graphs", CUgraphNode*, CUgraph, const CUgraphNode*, size_t,
-            const CUDA_KERNEL_NODE_PARAMS*)
-UNSUPPORTED(cuGraphAddMemsetNode, "graphs", CUgraphNode*, CUgraph, const CUgraphNode*, size_t,
-            const CUDA_MEMSET_NODE_PARAMS*, CUcontext)
-UNSUPPORTED(cuGraphAddMemAllocNode, "graphs", CUgraphNode*, CUgraph, const CUgraphNode*, size_t,
-            CUDA_MEM_ALLOC_NODE_PARAMS*)
-UNSUPPORTED(cuGraphAddMemFreeNode, "graphs", CUgraphNode*, CUgraph, const CUgraphNode*, size_t, CUdeviceptr)
-UNSUPPORTED(cuGraphAddEventRecordNode, "graphs", CUgraphNode*, CUgraph, const CUgraphNode*, size_t, CUevent)
-UNSUPPORTED(cuGraphInstantiateWithFlags, "graphs", CUgraphExec*, CUgraph, unsigned long long)
-UNSUPPORTED(cuGraphExecDestroy, "graphs", CUgraphExec)
-UNSUPPORTED(cuGraphLaunch, "graphs", CUgraphExec, CUstream)
 UNSUPPORTED(cuIpcGetMemHandle, "memory handles between processes", CUipcMemHandle*, CUdeviceptr)
 UNSUPPORTED(cuIpcOpenMemHandle_v2, "memory handles between processes", CUdeviceptr*, CUipcMemHandle, unsigned)
 UNSUPPORTED(cuIpcCloseMemHandle, "memory handles between processes", CUdeviceptr)
@@ -33,7 +20,6 @@ UNSUPPORTED(cuTensorMapEncodeTiled, "tensor maps", CUtensorMap*, CUtensorMapData
             const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
             CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill)
 
-TILEGYM_CU_ALIAS(cuGraphLaunch_ptsz, cuGraphLaunch);
 TILEGYM_CU_ALIAS(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2);
 
 }  // extern "C"

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Launch, BadShape,
                                          Shape{{1, 1, 0}, {1, 1, 1}, 0}, Shape{{2147483648, 1, 1}, {1, 1, 1}, 0},
                                          Shape{{1, 65536, 1}, {1, 1, 1}, 0}, Shape{{1, 1, 65536}, {1, 1, 1}, 0},
                                          Shape{{1, 1, 1}, {2, 1, 1}, 0}, Shape{{1, 1, 1}, {1, 0, 1}, 0},
-                                         Shape{{1, 1, 1}, {1, 1, 1}, 64}));
+                                         Shape{{1, 1, 1}, {1, 1, 1}, 232449}));
 
 /// A kernel (i32, i64, pointer) that stores what it got.
 struct Values {

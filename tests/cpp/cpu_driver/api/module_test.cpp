@@ -187,10 +187,11 @@ TEST_F(ModuleTest, FunctionAttributesFollowTheTarget) {
   EXPECT_EQ(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX, function), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(ModuleTest, SharedMemoryCannotBeAskedFor) {
+TEST_F(ModuleTest, SharedMemoryIsHeldToTheTargetsLimit) {
   const CUfunction function = make_function(outcome(Outcome::ok));
   EXPECT_EQ(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64),
+  EXPECT_EQ(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232449),
             CUDA_ERROR_INVALID_VALUE);
 }
 

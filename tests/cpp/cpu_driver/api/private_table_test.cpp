@@ -30,7 +30,7 @@ TEST(PrivateTable, NullArgumentsAreRefused) {
 
 TEST(PrivateTable, UnknownOptionIsRefusedByName) {
   EXPECT_EQ(table().configure("colour", "red"), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(last_report(), "configure: option: wanted target or threads, got 'colour'");
+  EXPECT_EQ(last_report(), "configure: option: wanted target, threads or order, got 'colour'");
 }
 
 TEST(PrivateTable, UnknownTargetIsRefusedWithTheKnownOnes) {

@@ -43,7 +43,7 @@ TEST(ProcAddress, TooOldVersionIsNotSufficient) {
 }
 
 TEST(ProcAddress, MissingCallIsNullAndNamedInTheReport) {
-  for (const char* name : {"cuGraphUpload", "cuTexObjectCreate", "cuMemAlloc_v2", "", "printf"}) {
+  for (const char* name : {"cuGraphDebugDotPrint", "cuTexObjectCreate", "cuMemAlloc_v2", "", "printf"}) {
     const Found found = look_up(name, 13000);
     EXPECT_EQ(found.code, CUDA_ERROR_NOT_FOUND) << name;
     EXPECT_EQ(found.address, nullptr) << name;
@@ -53,10 +53,10 @@ TEST(ProcAddress, MissingCallIsNullAndNamedInTheReport) {
 }
 
 TEST(ProcAddress, RefusedCallIsFoundAndSaysWhatIsMissing) {
-  EXPECT_EQ(look_up("cuGraphCreate", 13000).address, address(cuGraphCreate));
-  CUgraph graph = nullptr;
-  EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_EQ(last_report(), "cuGraphCreate: graphs are not available on the CPU device");
+  EXPECT_EQ(look_up("cuIpcGetMemHandle", 13000).address, address(cuIpcGetMemHandle));
+  CUipcMemHandle handle{};
+  EXPECT_EQ(cuIpcGetMemHandle(&handle, 0), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(last_report(), "cuIpcGetMemHandle: memory handles between processes are not available on the CPU device");
 }
 
 TEST(ProcAddress, NullArgumentsAreRefused) {

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cpu_driver/api/driver_test.h"
@@ -124,10 +125,46 @@ TEST_F(StreamTest, DefaultStreamDoesNotWaitForNonBlockingStreams) {
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
 }
 
-TEST_F(StreamTest, NamedDefaultStreamsRunOnTheCallingThread) {
-  mark(CU_STREAM_LEGACY, 1);
-  mark(CU_STREAM_PER_THREAD, 2);
+TEST_F(StreamTest, LegacyStreamWaitsForTheThreadsOwn) {
+  mark(CU_STREAM_PER_THREAD, 1);
+  mark(CU_STREAM_LEGACY, 2);
   EXPECT_EQ(log_, (std::vector{1, 2}));
+}
+
+TEST_F(StreamTest, ThreadsOwnStreamWaitsForNoOtherStream) {
+  const CUstream other = make_stream();
+  Gate gate;
+  hold(other, gate);
+  mark(CU_STREAM_PER_THREAD, 1);
+  EXPECT_EQ(cuStreamSynchronize(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+  EXPECT_EQ(log_, std::vector{1});
+  gate.open();
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(StreamTest, PerThreadVariantTakesStreamZeroForTheThreadsOwn) {
+  unsigned long long legacy = 0;
+  unsigned long long own = 0;
+  unsigned long long named = 0;
+  EXPECT_EQ(cuStreamGetId(nullptr, &legacy), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamGetId_ptsz(nullptr, &own), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamGetId(CU_STREAM_PER_THREAD, &named), CUDA_SUCCESS);
+  EXPECT_EQ(own, named);
+  EXPECT_NE(own, legacy);
+}
+
+TEST_F(StreamTest, EveryThreadHasItsOwnStream) {
+  const auto own_id = [] {
+    unsigned long long id = 0;
+    EXPECT_EQ(cuStreamGetId(CU_STREAM_PER_THREAD, &id), CUDA_SUCCESS);
+    return id;
+  };
+  unsigned long long other = 0;
+  std::thread([&] {
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+    other = own_id();
+  }).join();
+  EXPECT_NE(own_id(), other);
 }
 
 TEST_F(StreamTest, HostFunctionRunsInOrder) {
@@ -248,19 +285,6 @@ TEST_F(StreamTest, QueriesDescribeTheStream) {
   EXPECT_EQ(flags, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(context, context_);
   EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE);
-}
-
-TEST_F(StreamTest, CaptureIsRefused) {
-  EXPECT_EQ(cuStreamBeginCapture_v2(make_stream(), CU_STREAM_CAPTURE_MODE_GLOBAL),
-            CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-}
-
-TEST_F(StreamTest, CaptureModeIsExchanged) {
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
-  EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
-  EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
-  EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
 }  // namespace
