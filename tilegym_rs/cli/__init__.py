@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tilegym_rs.cli import build_command, doctor_command
+from tilegym_rs.cli import build_command, cpu, doctor_command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,5 +27,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tilegym-rs", description="Tile kernels in Rust for PyTorch: tools.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     build_command.add_to(commands)
+    cpu.add_to(commands)
     doctor_command.add_to(commands)
     return parser

@@ -17,18 +17,19 @@ def examine_driver(stand_in: Path) -> dict[str, object]:
     except OSError:
         pass
     else:
-        path = _mapped_path()
+        path = _mapped_path(stand_in)
         found = {"kind": _kind(library, path, stand_in), "path": str(path), "version": _version(library)}
     return found | {"stand_in": {"path": str(stand_in) if stand_in.is_file() else None}}
 
 
-def _mapped_path() -> Path | None:
-    """Where the loaded libcuda lies: the loader's search leaves its answer in the process's map only."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        path = Path(line.split(maxsplit=5)[-1])
-        if path.name.startswith("libcuda.so"):
-            return path
-    return None
+def _mapped_path(stand_in: Path) -> Path | None:
+    """Where the loaded libcuda lies: the loader's search leaves its answer in the process's map only.
+
+    The stand-in appears there under its own name, whatever link led to it.
+    """
+    mapped = {Path(line.split(maxsplit=5)[-1]) for line in Path("/proc/self/maps").read_text().splitlines()}
+    drivers = [path for path in mapped if path.name.startswith("libcuda.so")]
+    return next(iter(drivers), stand_in.resolve() if stand_in.resolve() in mapped else None)
 
 
 def _kind(library: ctypes.CDLL, path: Path | None, stand_in: Path) -> str:
