@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::string_view kEntryHints[] = {"num_cta_in_cga", "num_worker_warps_per_cta", "occupancy"};
 
+/// Lists and shapes of hostile modules are as long as the module.
+std::string shortened(std::string text) {
+  constexpr std::size_t kMostBytes = 500;
+  if (text.size() > kMostBytes) text.replace(kMostBytes, std::string::npos, "...");
+  return text;
+}
+
 void verify_signature(const Module& module, const Function& function, Report& report) {
   const Type& signature = module.types[function.type];
   if (!function.is_entry) {
@@ -52,10 +59,20 @@ std::string Diagnostic::text() const {
   return out + ": " + subject + ": wanted " + wanted + ", got " + got + "; " + remedy;
 }
 
+GlobalsByName::GlobalsByName(const Module& module) {
+  for (const Global& global : module.globals) globals_.emplace(global.name, &global);
+}
+
+const Global* GlobalsByName::find(std::string_view name) const {
+  const auto found = globals_.find(name);
+  return found == globals_.end() ? nullptr : found->second;
+}
+
 void Report::add(std::string_view operation, std::string_view symbol, std::size_t byte_offset, Finding finding) {
   if (full()) return;
-  diagnostics_.push_back({std::string(operation), std::string(symbol), std::move(finding.subject),
-                          std::move(finding.wanted), std::move(finding.got), std::move(finding.remedy), byte_offset});
+  diagnostics_.push_back({std::string(operation), shortened(std::string(symbol)), shortened(std::move(finding.subject)),
+                          shortened(std::move(finding.wanted)), shortened(std::move(finding.got)),
+                          std::move(finding.remedy), byte_offset});
 }
 
 void verify_symbols(const Module& module, const VerifyOptions& options, Report& report) {
@@ -71,6 +88,7 @@ void verify_symbols(const Module& module, const VerifyOptions& options, Report& 
   for (const Function& function : module.functions) {
     take("entry", function.name);
     verify_signature(module, function, report);
+    verify_function_location(module, function, report);
     verify_entry_hints(function, options, report);
   }
 }
@@ -79,9 +97,10 @@ std::vector<Diagnostic> verify(const Module& module, const VerifyOptions& option
   Report report(options.limit);
   verify_types(module, report);
   verify_symbols(module, options, report);
+  const GlobalsByName globals(module);
   for (const Function& function : module.functions) {
     if (report.full()) break;
-    FunctionContext context{module, function, options, report, {}};
+    FunctionContext context{module, function, options, globals, report, {}};
     verify_body(context);
   }
   return std::move(report).take();

@@ -68,9 +68,8 @@ void check_format(OpCheck& check) {
 
 void check_global_use(OpCheck& check) {
   const std::string symbol(check.op.find(AttrName::name)->text);
-  const auto& globals = check.module().globals;
-  const auto found = std::ranges::find(globals, symbol, &Global::name);
-  if (found == globals.end()) {
+  const Global* found = check.global(symbol);
+  if (found == nullptr) {
     check.fail({"name", "a global of the module", "'" + symbol + "'", "add the global or correct the name"});
     return;
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37,11 +38,24 @@ class Report {
   std::vector<Diagnostic> diagnostics_;
 };
 
+/// The globals of a module; a module may have as many uses as globals.
+class GlobalsByName {
+ public:
+  explicit GlobalsByName(const Module& module);
+
+  /// Null where there is none.
+  [[nodiscard]] const Global* find(std::string_view name) const;
+
+ private:
+  std::unordered_map<std::string_view, const Global*> globals_;
+};
+
 /// What all checks of one function see.
 struct FunctionContext {
   const Module& module;
   const Function& function;
   const VerifyOptions& options;
+  const GlobalsByName& globals;
   Report& report;
   /// The operations around the current one, the outermost first; empty in the function's own block.
   std::vector<const Operation*> ancestors;
@@ -58,7 +72,8 @@ class OpCheck {
   [[nodiscard]] const Module& module() const noexcept { return context_.module; }
   [[nodiscard]] const VerifyOptions& options() const noexcept { return context_.options; }
   [[nodiscard]] std::span<const Operation* const> ancestors() const noexcept { return context_.ancestors; }
-  [[nodiscard]] std::string_view function_name() const noexcept { return context_.function.name; }
+  [[nodiscard]] const Global* global(std::string_view name) const { return context_.globals.find(name); }
+  [[nodiscard]] const Function& function() const noexcept { return context_.function; }
 
   [[nodiscard]] TypeId type_id(ValueId value) const noexcept { return context_.function.values[value]; }
   [[nodiscard]] const Type& type(ValueId value) const noexcept { return module().types[type_id(value)]; }
@@ -92,6 +107,9 @@ class OpCheck {
 void verify_types(const Module& module, Report& report);
 /// Names of functions and globals, signatures, globals.
 void verify_symbols(const Module& module, const VerifyOptions& options, Report& report);
+/// The location of a function and of an operation in it.
+void verify_function_location(const Module& module, const Function& function, Report& report);
+void verify_location(const OpCheck& check);
 /// The body of a function: visibility of values, regions, and each operation by its row.
 void verify_body(FunctionContext& context);
 /// Type classes, relations, attribute values and checks of one operation.

@@ -47,13 +47,14 @@ void verify_hint(std::string_view target, const Attribute& hint, std::span<const
   // Clusters came with sm_90.
   const bool single = range->key == "num_cta_in_cga" && target.starts_with("sm_8");
   const std::uint64_t most = single ? 1 : range->most;
-  const bool number = hint.kind == AttrKind::integer;
+  const AttrKind wanted = range->key == "allow_tma" ? AttrKind::boolean : AttrKind::integer;
+  const bool number = hint.kind == wanted;
   const bool in_range = number && hint.integer >= range->least && hint.integer <= most;
   if (in_range && (!range->power_of_two || std::has_single_bit(hint.integer))) return;
   findings.push_back(hint_finding(target, hint,
                                   (range->power_of_two ? "a power of two from " : "") + std::to_string(range->least) +
                                       " to " + std::to_string(most),
-                                  number ? std::to_string(hint.integer) : "no number"));
+                                  number ? std::to_string(hint.integer) : "another attribute"));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ void verify_attribute(const OpCheck& check, const AttrRule& rule) {
 }  // namespace
 
 void OpCheck::fail(Finding finding) const {
-  context_.report.add(spec.mnemonic, function_name(), op.byte_offset, std::move(finding));
+  context_.report.add(spec.mnemonic, function().name, op.byte_offset, std::move(finding));
 }
 
 bool same_types(const OpCheck& check, std::span<const ValueId> left, std::span<const ValueId> right) {
@@ -161,6 +161,7 @@ void verify_operation(OpCheck& check) {
     check.fail({"place", "the top of a module", "the body of a function", "move it out of the function"});
     return;
   }
+  if (check.op.location != 0) verify_location(check);
   if (!verify_classes(check, *rule)) return;
   bool good = true;
   for (const Relation& relation : rule->relations) good = verify_relation(check, relation) && good;

@@ -11,6 +11,7 @@ namespace {
 
 /// Element type of an attribute that is a number; nothing for others.
 std::optional<ElementType> number_type(const OpCheck& check, const Attribute& value) {
+  if (value.kind == AttrKind::boolean) return ElementType::i1;
   if (value.kind != AttrKind::integer && value.kind != AttrKind::floating) return std::nullopt;
   return check.module().types[value.type].element;
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "tile_ir/text.h"
 #include "tile_ir/verify_context.h"
 
 namespace tilegym::tile_ir {
@@ -9,35 +10,6 @@ namespace tilegym::tile_ir {
 namespace {
 
 constexpr std::string_view kPaddings[] = {"zero", "neg_zero", "nan", "pos_inf", "neg_inf"};
-
-template <class Numbers>
-std::string joined(const Numbers& numbers, std::string_view separator) {
-  std::string out;
-  for (const auto number : numbers) {
-    if (!out.empty()) out += separator;
-    out += number == kDynamic ? "?" : std::to_string(number);
-  }
-  return out;
-}
-
-std::string element_text(const Type& type) {
-  const std::string element(name(type.element));
-  return type.of_pointers ? "ptr<" + element + ">" : element;
-}
-
-std::string view_text(const Module& module, const Type& view, std::string_view kind) {
-  std::string out = std::string(kind) + "<tile=(" + joined(view.shape, "x") + "), ";
-  if (view.kind == TypeKind::strided_view) out += "traversal_strides=[" + joined(view.strides, ",") + "], ";
-  if (view.padding) out += "padding_value = " + std::string(kPaddings[static_cast<std::size_t>(*view.padding)]) + ", ";
-  out += text(module, module.types[view.tensor_view]);
-  if (view.kind == TypeKind::gather_scatter_view) return out + ", sparse_dim=" + std::to_string(view.sparse_dim) + ">";
-  if (!std::ranges::is_sorted(view.dim_map)) out += ", dim_map=[" + joined(view.dim_map, ", ") + "]";
-  return out + ">";
-}
-
-std::string shaped(std::string_view kind, const Type& type) {
-  return std::string(kind) + "<" + (type.shape.empty() ? "" : joined(type.shape, "x") + "x") + element_text(type);
-}
 
 bool same_fields(const Type& left, const Type& right) {
   return left.kind == right.kind && left.element == right.element && left.of_pointers == right.of_pointers &&
@@ -107,32 +79,15 @@ bool same_type(const Module& module, TypeId left, TypeId right) noexcept {
 }
 
 std::string text(const Module& module, const Type& type) {
-  switch (type.kind) {
-    case TypeKind::element:
-      return std::string(name(type.element));
-    case TypeKind::pointer:
-      return "ptr<" + std::string(name(type.element)) + ">";
-    case TypeKind::tile:
-      return shaped("tile", type) + ">";
-    case TypeKind::tensor_view:
-      return shaped("tensor_view", type) +
-             (type.shape.empty() ? ">" : ", strides=[" + joined(type.strides, ",") + "]>");
-    case TypeKind::partition_view:
-      return view_text(module, type, "partition_view");
-    case TypeKind::strided_view:
-      return view_text(module, type, "strided_view");
-    case TypeKind::gather_scatter_view:
-      return view_text(module, type, "gather_scatter_view");
-    case TypeKind::function:
-      return "a function type";
-    case TypeKind::token:
-      return "token";
-  }
-  return "unknown";
+  std::string out;
+  append_type(out, module, type);
+  return out;
 }
 
 std::string text(std::span<const std::int64_t> shape) {
-  return "[" + joined(shape, ", ") + "]";
+  std::string out;
+  for (const std::int64_t extent : shape) out += (out.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + out + "]";
 }
 
 void verify_types(const Module& module, Report& report) {

@@ -161,11 +161,72 @@ TEST(VerifyHints, AreCheckedOnRequest) {
             "hint latency of sm_100: wanted a hint among num_cta_in_cga, num_worker_warps_per_cta, occupancy, got an "
             "unknown one");
   EXPECT_EQ(hint_verdict("sm_100", "num_cta_in_cga", AttrKind::string, 0),
-            "hint num_cta_in_cga of sm_100: wanted a power of two from 1 to 16, got no number");
+            "hint num_cta_in_cga of sm_100: wanted a power of two from 1 to 16, got another attribute");
+  EXPECT_EQ(hint_verdict("sm_100", "num_cta_in_cga", AttrKind::boolean, 1),
+            "hint num_cta_in_cga of sm_100: wanted a power of two from 1 to 16, got another attribute");
   EXPECT_EQ(hint_verdict("sm_89", "num_cta_in_cga", AttrKind::integer, 2),
             "hint num_cta_in_cga of sm_89: wanted a power of two from 1 to 1, got 2");
   EXPECT_EQ(hint_verdict("default", "occupancy", AttrKind::integer, 33),
             "hint occupancy of default: wanted 1 to 32, got 33");
+}
+
+/// The golden with debug entries: a location in each of two subprograms, one in a block of the first, a call site.
+class VerifyDebug : public testing::Test {
+ protected:
+  VerifyDebug() {
+    add(DebugKind::file, "kernel.py", "/", 0, 0);              // 1
+    add(DebugKind::compile_unit, "", "", 0, 1);                // 2
+    add(DebugKind::subprogram, "f", "every_operation", 2, 1);  // 3
+    add(DebugKind::subprogram, "g", "helper", 2, 1);           // 4
+    add(DebugKind::location, "kernel.py", "", 3, 0);           // 5
+    add(DebugKind::location, "kernel.py", "", 4, 0);           // 6
+    add(DebugKind::lexical_block, "", "", 3, 1);               // 7
+    add(DebugKind::location, "kernel.py", "", 7, 0);           // 8
+    add(DebugKind::call_site, "", "", 6, 8);                   // 9
+  }
+  /// Numbers count from the first entry added here; 0 is no entry.
+  void add(DebugKind kind, std::string_view name, std::string_view detail, DebugId scope, DebugId other) {
+    edit_.module().debug.push_back({kind, name, detail, row(scope), row(other), 0, 0});
+  }
+  DebugId row(DebugId number) const { return number == 0 ? 0 : number + before_; }
+  std::string verdict(DebugId function, DebugId operation) {
+    edit_.kernel().location = row(function);
+    edit_.op().location = row(operation);
+    return edit_.verdict();
+  }
+
+  ModuleEdit edit_{Opcode::AddF};
+  const DebugId before_ = static_cast<DebugId>(edit_.module().debug.size() - 1);
+};
+
+TEST_F(VerifyDebug, LocationsOfTheFunctionItsBlocksAndCallSitesAreAccepted) {
+  EXPECT_EQ(verdict(5, 5), "accepted");
+  EXPECT_EQ(verdict(5, 8), "accepted");
+  EXPECT_EQ(verdict(5, 9), "accepted");
+  EXPECT_EQ(verdict(5, 0), "accepted");
+}
+
+TEST_F(VerifyDebug, EqualSubprogramsAreOne) {
+  add(DebugKind::subprogram, "f", "every_operation", 2, 1);
+  add(DebugKind::location, "kernel.py", "", 10, 0);
+  EXPECT_EQ(verdict(5, 11), "accepted");
+}
+
+TEST_F(VerifyDebug, FunctionsLieInTheirSubprogram) {
+  EXPECT_EQ(verdict(9, 0),
+            "location: wanted one in its subprogram, got a call site; give the position of the function itself");
+  EXPECT_EQ(verdict(8, 0),
+            "location: wanted one in its subprogram, got one in a lexical block; use the subprogram as its scope");
+  EXPECT_EQ(verdict(6, 0),
+            "linkage name of its subprogram: wanted 'every_operation', got 'helper'; describe each function by a "
+            "subprogram of its own");
+}
+
+TEST_F(VerifyDebug, OperationsLieInTheSubprogramOfTheirFunction) {
+  EXPECT_EQ(verdict(0, 5),
+            "location: wanted none, since the function has none, got one in 'f'; give the function a location");
+  EXPECT_EQ(verdict(5, 6),
+            "location: wanted one in 'f' like the function, got one in 'g'; wrap inlined code in call sites");
 }
 
 TEST(Diagnostic, HasNoByteWhereNoOperationIsMeant) {
