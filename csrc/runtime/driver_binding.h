@@ -36,8 +36,8 @@ class CpuDevice {
   [[nodiscard]] Status configure(const std::string& name, const std::string& value) const;
   [[nodiscard]] const SharedObject& library() const noexcept { return library_; }
   [[nodiscard]] const cpu::PrivateTable& table() const noexcept { return *table_; }
-  /// Requests or clears the cancellation of launches.
-  [[nodiscard]] void (*cancel_function() const noexcept)(int) { return table_->set_cancelled; }
+  /// Makes the calling thread's launches poll a flag of its own; see PrivateTable::watch_cancelled.
+  [[nodiscard]] auto watch_function() const noexcept { return table_->watch_cancelled; }
 
  private:
   CpuDevice(SharedObject library, const cpu::PrivateTable* table) : library_(std::move(library)), table_(table) {}

@@ -33,13 +33,14 @@ struct Disposition {
   }
 };
 
-std::atomic<InterruptGuard::CancelFn> active_cancel = nullptr;
+std::atomic<bool> guarding = false;
+std::atomic<bool> cancelled = false;  // what the guarded launch polls
 std::atomic<bool> in_handler = false;
 Disposition first;     // found when our handler was first put in place
 Disposition previous;  // found when it was last put in place
 
 extern "C" void on_interrupt(int signal, siginfo_t* info, void* context) {
-  if (const auto cancel = active_cancel.load()) cancel(1);
+  if (guarding) cancelled = true;
   // A library that put its handler over ours and passes signals on would call us from itself: go on to what it covered.
   if (in_handler.exchange(true)) return first.call(signal, info, context);
   previous.call(signal, info, context);
@@ -78,15 +79,16 @@ void install_if_due() noexcept {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(CancelFn cancel) noexcept : cancel_(cancel) {
+InterruptGuard::InterruptGuard(WatchFn watch) noexcept : watch_(watch) {
   install_if_due();
-  cancel_(0);
-  active_cancel = cancel;
+  cancelled.store(false, std::memory_order_relaxed);
+  watch_(&cancelled);
+  guarding.store(true, std::memory_order_release);
 }
 
 InterruptGuard::~InterruptGuard() {
-  active_cancel = nullptr;
-  cancel_(0);
+  guarding.store(false, std::memory_order_release);
+  watch_(nullptr);
 }
 
 }  // namespace tilegym::runtime

@@ -92,8 +92,8 @@ Result<TileProgram> TileProgram::load(const CpuDevice& device, std::span<const s
   return TileProgram(std::move(state));
 }
 
-void (*TileProgram::cancel_function() const noexcept)(int) {
-  return state_->table.set_cancelled;
+InterruptGuard::WatchFn TileProgram::watch_function() const noexcept {
+  return state_->table.watch_cancelled;
 }
 
 Status TileProgram::prepare(const std::string& entry) const {

@@ -10,6 +10,7 @@
 
 #include "common/result.h"
 #include "runtime/driver_binding.h"
+#include "runtime/interrupt.h"
 
 namespace tilegym::runtime {
 
@@ -49,8 +50,8 @@ class TileProgram {
                                      std::span<const LaunchArgument> arguments,
                                      std::span<const LaunchArgument> extra) const;
 
-  /// Requests or clears the cancellation of launches.
-  [[nodiscard]] void (*cancel_function() const noexcept)(int);
+  /// Makes the calling thread's launches poll a flag of its own; see PrivateTable::watch_cancelled.
+  [[nodiscard]] InterruptGuard::WatchFn watch_function() const noexcept;
 
  private:
   struct Calls;

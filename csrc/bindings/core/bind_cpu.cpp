@@ -111,7 +111,7 @@ LaunchValues values_of(const Entry& entry, const py::sequence& arguments, const 
 LaunchFailure run(const CpuModule& module, const std::string& entry, const runtime::LaunchSettings& settings,
                   const LaunchValues& values) {
   std::optional<runtime::InterruptGuard> guard;
-  if (is_main_thread()) guard.emplace(module.program.cancel_function());
+  if (is_main_thread()) guard.emplace(module.program.watch_function());
   const py::gil_scoped_release unlocked;
   return module.program.launch(entry, settings, values.arguments(), values.memory());
 }

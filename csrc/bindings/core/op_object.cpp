@@ -9,10 +9,8 @@
 #include <utility>
 
 #include "bindings/core/errors.h"
-#include "bindings/core/main_thread.h"
-#include "bindings/core/op_arguments.h"
+#include "bindings/core/launching.h"
 #include "bindings/core/op_values.h"
-#include "runtime/interrupt.h"
 
 namespace tilegym::bindings {
 namespace {
@@ -20,11 +18,6 @@ namespace {
 namespace py = pybind11;
 using runtime::DriverKind;
 using runtime::OpCall;
-
-struct BoundOp {
-  std::shared_ptr<runtime::KernelLibrary> library;
-  OpSignature signature;
-};
 
 struct OpObject {
   PyObject ob_base;
@@ -50,29 +43,10 @@ bool bind_driver(const BoundOp& bound, DriverKind kind) {
   return false;
 }
 
-std::int32_t run(const runtime::KernelLibrary& library, const OpCall& call) {
-  std::optional<runtime::InterruptGuard> guard;
-  const bool on_cpu = call.device().kind == DriverKind::cpu;
-  if (on_cpu && is_main_thread()) guard.emplace(library.cpu_device().cancel_function());
-  PyThreadState* const state = PyEval_SaveThread();
-  const std::int32_t code = call.invoke();
-  PyEval_RestoreThread(state);
-  return code;
-}
-
 bool call_bound(const BoundOp& bound, PyObject* const* arguments, std::size_t positional, PyObject* names) {
-  const runtime::OpRow& op = bound.signature.op();
-  OpSignature::Values values;
-  OpCall call(op);
-  ValuePasser passer(op, call);
-  std::uint64_t stream = 0;
-  if (!bound.signature.sort(arguments, positional, names, values)) return false;
-  if (!pass_values(bound.signature, values, passer) || !bind_driver(bound, call.device().kind)) return false;
-  if (!passer.current_stream(stream)) return false;
-  call.complete(stream);
-  const std::int32_t code = run(*bound.library, call);
-  if (code != 0) set_call_error(op.name, code, bound.library->last_error());
-  return code == 0;
+  OpCall call(bound.signature.op());
+  if (!prepare_call(bound, arguments, positional, names, call)) return false;
+  return launch_unlocked(bound, call.device().kind, [&call] { return call.invoke(); });
 }
 
 PyObject* call_op(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) noexcept {
@@ -166,6 +140,18 @@ PyTypeObject* make_op_type() {
 
 }  // namespace
 
+bool prepare_call(const BoundOp& bound, PyObject* const* arguments, std::size_t positional, PyObject* names,
+                  OpCall& call) {
+  OpSignature::Values values;
+  ValuePasser passer(bound.signature.op(), call);
+  std::uint64_t stream = 0;
+  if (!bound.signature.sort(arguments, positional, names, values)) return false;
+  if (!pass_values(bound.signature, values, passer) || !bind_driver(bound, call.device().kind)) return false;
+  if (passer.api() != nullptr && !current_stream(*passer.api(), call.device(), stream)) return false;
+  call.complete(stream);
+  return true;
+}
+
 py::object op_type() {
   static PyTypeObject* const type = make_op_type();  // lives as long as the process
   return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
@@ -180,6 +166,11 @@ py::object make_op_object(std::shared_ptr<runtime::KernelLibrary> library, const
   object->vectorcall = call_op;
   object->bound = bound.release();
   return py::reinterpret_steal<py::object>(self);
+}
+
+const BoundOp* bound_op_of(PyObject* object) noexcept {
+  const bool is_op = reinterpret_cast<PyObject*>(Py_TYPE(object)) == op_type().ptr();
+  return is_op ? &bound_op(object) : nullptr;
 }
 
 }  // namespace tilegym::bindings

@@ -4,9 +4,16 @@
 
 #include <memory>
 
+#include "bindings/core/op_arguments.h"
 #include "runtime/kernel_library.h"
 
 namespace tilegym::bindings {
+
+/// An op of a library that Python can call.
+struct BoundOp {
+  std::shared_ptr<runtime::KernelLibrary> library;
+  OpSignature signature;
+};
 
 /// The Python type of the callables.
 [[nodiscard]] pybind11::object op_type();
@@ -18,5 +25,8 @@ namespace tilegym::bindings {
 /// take, KernelError when the launch fails, KeyboardInterrupt when it is cancelled.
 [[nodiscard]] pybind11::object make_op_object(std::shared_ptr<runtime::KernelLibrary> library,
                                               const runtime::OpRow& op);
+
+/// What a callable of make_op_object stands for; null for any other object.
+[[nodiscard]] const BoundOp* bound_op_of(PyObject* object) noexcept;
 
 }  // namespace tilegym::bindings

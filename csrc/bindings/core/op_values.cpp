@@ -71,12 +71,11 @@ bool ValuePasser::wrong_type(std::size_t param, PyObject* value, const char* wan
   return false;
 }
 
-bool ValuePasser::current_stream(std::uint64_t& stream) const {
+bool current_stream(const dlpack::ExchangeApi& api, runtime::Device device, std::uint64_t& stream) {
   stream = 0;
-  const runtime::Device device = call_.device();
   if (device.kind == runtime::DriverKind::cpu) return true;
   void* handle = nullptr;
-  if (api_->current_work_stream(dlpack::DeviceType::cuda, device.ordinal, &handle) != 0) return false;
+  if (api.current_work_stream(dlpack::DeviceType::cuda, device.ordinal, &handle) != 0) return false;
   stream = reinterpret_cast<std::uintptr_t>(handle);
   return true;
 }

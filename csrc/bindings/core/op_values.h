@@ -9,6 +9,10 @@
 
 namespace tilegym::bindings {
 
+/// torch's current stream on a device; 0 for the CPU. False with an exception set. Needs the GIL.
+[[nodiscard]] bool current_stream(const runtime::dlpack::ExchangeApi& api, runtime::Device device,
+                                  std::uint64_t& stream);
+
 /// Hands Python values to an OpCall, by the kind of the parameter. Needs the GIL.
 class ValuePasser {
  public:
@@ -17,8 +21,8 @@ class ValuePasser {
   /// Passes one value; null takes the parameter's default. False with TypeError or ValueError set.
   [[nodiscard]] bool pass(std::size_t param, PyObject* value);
 
-  /// torch's current stream on the device of the tensors; 0 for the CPU. False with an exception set.
-  [[nodiscard]] bool current_stream(std::uint64_t& stream) const;
+  /// The exchange API of the last tensor; null before there was one.
+  [[nodiscard]] const runtime::dlpack::ExchangeApi* api() const noexcept { return api_; }
 
  private:
   [[nodiscard]] bool pass_tensor(std::size_t param, PyObject* value);

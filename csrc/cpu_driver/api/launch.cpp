@@ -14,7 +14,7 @@ CUresult run_now(Context& context, const CheckedLaunch& checked, Grid grid) {
   TILEGYM_CU_TRY(join_default_stream(context));
   const LaunchRanges& ranges = LaunchRanges::of_thread();
   const LaunchSchedule schedule = next_schedule();
-  const LaunchOptions options{ranges.memory(), &cancel_flag(), schedule.threads, schedule.order};
+  const LaunchOptions options{ranges.memory(), &cancel_flag_of_thread(), schedule.threads, schedule.order};
   const Failure failure = run_kernel(*checked.function->kernel, grid, checked.arguments, options, ranges.op());
   return failure.code == CUDA_SUCCESS ? CUDA_SUCCESS : report(failure.code, failure.report);
 }

@@ -13,6 +13,7 @@ std::atomic<int> threads{0};
 std::atomic<BlockOrder::Kind> order_kind{BlockOrder::Kind::forward};
 std::atomic<std::uint64_t> order_seed{0};
 std::atomic<bool> cancelled{false};
+thread_local const std::atomic<bool>* cancelled_of_thread = nullptr;
 
 std::string target_names() {
   std::string names;
@@ -101,6 +102,12 @@ BlockOrder block_order() noexcept {
 }
 std::atomic<bool>& cancel_flag() noexcept {
   return cancelled;
+}
+const std::atomic<bool>& cancel_flag_of_thread() noexcept {
+  return cancelled_of_thread == nullptr ? cancelled : *cancelled_of_thread;
+}
+void watch_cancel_of_thread(const std::atomic<bool>* flag) noexcept {
+  cancelled_of_thread = flag;
 }
 
 }  // namespace tilegym::cpu

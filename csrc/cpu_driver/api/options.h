@@ -20,7 +20,11 @@ CUresult configure_from_environment();
 [[nodiscard]] int thread_limit() noexcept;
 [[nodiscard]] BlockOrder block_order() noexcept;
 
-/// The flag that running launches poll.
+/// The device's flag, which running launches poll.
 [[nodiscard]] std::atomic<bool>& cancel_flag() noexcept;
+/// The flag that a launch polls which runs within the calling thread's call: the thread's own, or the device's.
+[[nodiscard]] const std::atomic<bool>& cancel_flag_of_thread() noexcept;
+/// Gives the thread a flag of its own; null takes it away.
+void watch_cancel_of_thread(const std::atomic<bool>* flag) noexcept;
 
 }  // namespace tilegym::cpu

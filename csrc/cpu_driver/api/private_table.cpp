@@ -49,8 +49,8 @@ int set_launch_schedule(const ScheduleRow* schedule) {
   return entry("set_launch_schedule", [&] { return set_next_schedule(schedule); });
 }
 
-constexpr PrivateTable kTable{sizeof(PrivateTable), set_launch_ranges,  configure_option,   set_cancelled,
-                              copy_last_report,     copy_launch_totals, set_launch_schedule};
+constexpr PrivateTable kTable{sizeof(PrivateTable), set_launch_ranges,  configure_option,    set_cancelled,
+                              copy_last_report,     copy_launch_totals, set_launch_schedule, watch_cancel_of_thread};
 
 }  // namespace
 }  // namespace tilegym::cpu

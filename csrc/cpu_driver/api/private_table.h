@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,6 +48,9 @@ struct PrivateTable {
   void (*launch_totals)(std::uint64_t* launches, std::uint64_t* nanoseconds);
   /// Schedule for the next launch of the calling thread, consumed like its ranges; null takes it back.
   int (*set_launch_schedule)(const ScheduleRow* schedule);
+  /// Lets launches of the calling thread that run within their call be cancelled alone: they poll `cancelled` in place
+  /// of the device's own flag until the next call. Null goes back to that. The flag must live until then.
+  void (*watch_cancelled)(const std::atomic<bool>* cancelled);
 };
 
 }  // namespace tilegym::cpu

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -9,11 +10,11 @@
 namespace tilegym::runtime {
 namespace {
 
-int cancelled = 0;
+const std::atomic<bool>* watched = nullptr;
 int delivered = 0;
 
-void cancel(int value) {
-  cancelled = value;
+void watch(const std::atomic<bool>* flag) {
+  watched = flag;
 }
 void count_delivery(int) {
   ++delivered;
@@ -28,7 +29,7 @@ class InterruptGuardTest : public testing::Test {
  protected:
   void SetUp() override {
     previous_ = std::signal(SIGINT, count_delivery);
-    cancelled = 0;
+    watched = nullptr;
     delivered = 0;
     let_guard_look_again();
   }
@@ -39,38 +40,47 @@ class InterruptGuardTest : public testing::Test {
 };
 
 TEST_F(InterruptGuardTest, SignalCancelsAndReachesTheHandlerBefore) {
-  const InterruptGuard guard(cancel);
+  const InterruptGuard guard(watch);
   std::raise(SIGINT);
-  EXPECT_EQ(cancelled, 1);
+  EXPECT_TRUE(watched->load());
   EXPECT_EQ(delivered, 1);
 }
 
-TEST_F(InterruptGuardTest, EndOfTheGuardClearsTheRequest) {
+TEST_F(InterruptGuardTest, EndOfTheGuardEndsTheWatch) {
   {
-    const InterruptGuard guard(cancel);
+    const InterruptGuard guard(watch);
+  }
+  EXPECT_EQ(watched, nullptr);
+}
+
+TEST_F(InterruptGuardTest, RequestIsForOneLaunch) {
+  {
+    const InterruptGuard guard(watch);
     std::raise(SIGINT);
   }
-  EXPECT_EQ(cancelled, 0);
+  const InterruptGuard guard(watch);
+  EXPECT_FALSE(watched->load());
 }
 
 TEST_F(InterruptGuardTest, SignalBetweenLaunchesCancelsNothing) {
   {
-    const InterruptGuard guard(cancel);
+    const InterruptGuard guard(watch);
   }
   std::raise(SIGINT);
-  EXPECT_EQ(cancelled, 0);
+  const InterruptGuard next(watch);
+  EXPECT_FALSE(watched->load());
   EXPECT_EQ(delivered, 1);
 }
 
 TEST_F(InterruptGuardTest, GuardTakesItsPlaceAgainAfterAnotherHandlerCame) {
   {
-    const InterruptGuard guard(cancel);
+    const InterruptGuard guard(watch);
   }
   std::signal(SIGINT, count_delivery);
   let_guard_look_again();
-  const InterruptGuard guard(cancel);
+  const InterruptGuard guard(watch);
   std::raise(SIGINT);
-  EXPECT_EQ(cancelled, 1);
+  EXPECT_TRUE(watched->load());
   EXPECT_EQ(delivered, 1);
 }
 
@@ -81,22 +91,22 @@ void pass_on(int signal) {
 
 TEST_F(InterruptGuardTest, HandlerThatPassesTheSignalBackToOursEnds) {
   {
-    const InterruptGuard guard(cancel);
+    const InterruptGuard guard(watch);
   }
   struct sigaction chained{};
   chained.sa_handler = pass_on;
   sigaction(SIGINT, &chained, &covered);
   let_guard_look_again();
-  const InterruptGuard guard(cancel);
+  const InterruptGuard guard(watch);
   std::raise(SIGINT);
   EXPECT_EQ(delivered, 1);
 }
 
 TEST_F(InterruptGuardTest, IgnoredSignalStaysIgnored) {
   std::signal(SIGINT, SIG_IGN);
-  const InterruptGuard guard(cancel);
+  const InterruptGuard guard(watch);
   std::raise(SIGINT);
-  EXPECT_EQ(cancelled, 0);
+  EXPECT_FALSE(watched->load());
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ TEST(KernelLibrary, UnknownOpErrorListsTheOps) {
   const auto library = load_fake();
   const auto op = library->find("conv");
   ASSERT_FALSE(op.ok());
-  EXPECT_THAT(op.error().message, HasSubstr("wanted the op 'conv', it has: noop, scale, echo, fail, wait, late"));
+  EXPECT_THAT(op.error().message,
+              HasSubstr("wanted the op 'conv', it has: noop, scale, echo, fail, wait, breakable, late"));
 }
 
 TEST(KernelLibrary, ReadsCounters) {

@@ -1,4 +1,5 @@
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -68,6 +69,26 @@ CUfunction make_recorder(Values& seen) {
         return LaunchResult{};
       },
       {{4, false}, {8, false}, {8, true}});
+}
+
+TEST_F(Launch, FlagOfTheThreadTakesThePlaceOfTheDevices) {
+  const std::atomic<bool>* polled = nullptr;
+  const CUfunction function = make_function([&polled](auto, auto, const LaunchOptions& options) {
+    polled = options.cancel;
+    return LaunchResult{};
+  });
+  const std::atomic<bool> own{false};
+  table().watch_cancelled(&own);
+  EXPECT_EQ(launch(function, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(polled, &own);
+  std::thread([&] {
+    cuCtxSetCurrent(context_);
+    launch(function, nullptr);
+  }).join();
+  EXPECT_NE(polled, &own);
+  table().watch_cancelled(nullptr);
+  EXPECT_EQ(launch(function, nullptr), CUDA_SUCCESS);
+  EXPECT_NE(polled, &own);
 }
 
 TEST_F(Launch, ArgumentsComeFromThePointerArray) {

@@ -14,6 +14,7 @@ TEST(PrivateTable, HasItsSizeAndEveryFunction) {
   EXPECT_NE(table().set_cancelled, nullptr);
   EXPECT_NE(table().last_report, nullptr);
   EXPECT_NE(table().launch_totals, nullptr);
+  EXPECT_NE(table().watch_cancelled, nullptr);
 }
 
 TEST(PrivateTable, OtherIdsAreNotFound) {
