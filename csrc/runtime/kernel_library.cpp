@@ -24,11 +24,12 @@ Result<KernelLibrary::Functions> KernelLibrary::find_functions(const SharedObjec
 }
 
 Result<std::shared_ptr<KernelLibrary>> KernelLibrary::load(const std::string& path, const std::string& stand_in,
-                                                           const HostTable& host) {
+                                                           const HostTable& host, const std::string& fingerprint) {
   TILEGYM_ASSIGN(SharedObject file, SharedObject::open("kernel library", path));
   const Manifest* manifest = nullptr;
   TILEGYM_TRY(file.symbol(kManifestSymbol, manifest));
   TILEGYM_TRY(check_manifest(*manifest, file.path()));
+  TILEGYM_TRY(check_sources(*manifest, fingerprint, file.path()));
   TILEGYM_ASSIGN(const Functions functions, find_functions(file));
   TILEGYM_ASSIGN(CpuDevice cpu_device, CpuDevice::open(stand_in));
   file.keep();

@@ -19,9 +19,11 @@ namespace tilegym::runtime {
 class KernelLibrary {
  public:
   /// Loads the library at `path`, checks its manifest, gives it the host's services and binds the CPU device to the
-  /// stand-in driver at `stand_in`. `host` must live as long as the process.
+  /// stand-in driver at `stand_in`. `host` must live as long as the process. `fingerprint` is that of the sources which
+  /// the library must have been made from; "" leaves that open.
   [[nodiscard]] static Result<std::shared_ptr<KernelLibrary>> load(const std::string& path, const std::string& stand_in,
-                                                                   const HostTable& host);
+                                                                   const HostTable& host,
+                                                                   const std::string& fingerprint = "");
 
   [[nodiscard]] const std::string& path() const noexcept { return library_.path(); }
   [[nodiscard]] const Manifest& manifest() const noexcept { return *manifest_; }

@@ -50,6 +50,15 @@ Status check_manifest(const Manifest& manifest, const std::string& path) {
   return {};
 }
 
+Status check_sources(const Manifest& manifest, const std::string& fingerprint, const std::string& path) {
+  const std::string got = manifest.source_fingerprint == nullptr ? "" : manifest.source_fingerprint;
+  if (fingerprint.empty() || fingerprint == got) return {};
+  return Error{fmt::format(
+      "kernel library '{}': wanted it made from the sources with fingerprint '{}', got '{}'; remove the file "
+      "and build it again with tilegym-rs build",
+      path, fingerprint, got)};
+}
+
 std::string signature_text(const OpRow& op) {
   std::vector<std::string> texts;
   for (const ParamRow& param : params_of(op)) {

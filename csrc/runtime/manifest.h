@@ -17,6 +17,9 @@ inline constexpr std::size_t kMaxTensors = 16;
 /// within the limits above. `path` names the library in the error.
 [[nodiscard]] Status check_manifest(const Manifest& manifest, const std::string& path);
 
+/// Whether the library was made from the sources of that fingerprint; "" stands for any.
+[[nodiscard]] Status check_sources(const Manifest& manifest, const std::string& fingerprint, const std::string& path);
+
 [[nodiscard]] inline std::span<const OpRow> ops_of(const Manifest& manifest) {
   return {manifest.ops, manifest.op_count};
 }

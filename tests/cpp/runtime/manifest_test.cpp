@@ -72,6 +72,13 @@ TEST(CheckManifest, OtherMaximalRankIsRefused) {
   EXPECT_THAT(status.error().message, HasSubstr("kernel library 'k.so': wanted maximal rank 5, got 4; rebuild it"));
 }
 
+TEST(CheckSources, BothFingerprintsAreNamed) {
+  const Manifest manifest{kAbiVersion, sizeof(TensorDesc), kMaxRank, 0, nullptr, "old", "0.2.0"};
+  EXPECT_TRUE(check_sources(manifest, "old", "k.so").ok());
+  EXPECT_TRUE(check_sources(manifest, "", "k.so").ok());
+  EXPECT_THAT(check_sources(manifest, "new", "k.so").error().message, HasSubstr("fingerprint 'new', got 'old'"));
+}
+
 TEST(SignatureText, ShowsDefaultsAndLeavesOutWhatTheRuntimeFillsIn) {
   const std::vector<ParamRow> params{param(ParamKind::tensor, "x"), param(ParamKind::i32, "n", {.integer = -1}),
                                      param(ParamKind::f32, "scale", {.floating = 0.5}), param(ParamKind::device),
