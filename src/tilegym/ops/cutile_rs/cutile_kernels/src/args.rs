@@ -84,37 +84,29 @@ impl<const R: i32> KernelArg for Arg<Pointer<'_, R>> {
     }
 }
 
-impl KernelArg for Arg<i32> {
-    #[inline(always)]
-    fn key(&self, key: &mut KeyBuilder) {
-        key.value(self.1 as u64);
-    }
+macro_rules! integers {
+    ($($integer:ty),*) => {
+        $(
+            impl KernelArg for Arg<$integer> {
+                #[inline(always)]
+                fn key(&self, key: &mut KeyBuilder) {
+                    key.value(self.1 as u64);
+                }
 
-    #[inline(always)]
-    fn values(&self, params: &mut Params) {
-        params.put(self.1 as u64);
-    }
+                #[inline(always)]
+                fn values(&self, params: &mut Params) {
+                    params.put(self.1 as u64);
+                }
 
-    fn describe(&self) -> AnyArg<'_> {
-        AnyArg::Integer(self.0, i64::from(self.1))
-    }
+                fn describe(&self) -> AnyArg<'_> {
+                    AnyArg::Integer(self.0, i64::from(self.1))
+                }
+            }
+        )*
+    };
 }
 
-impl KernelArg for Arg<i64> {
-    #[inline(always)]
-    fn key(&self, key: &mut KeyBuilder) {
-        key.value(self.1 as u64);
-    }
-
-    #[inline(always)]
-    fn values(&self, params: &mut Params) {
-        params.put(self.1 as u64);
-    }
-
-    fn describe(&self) -> AnyArg<'_> {
-        AnyArg::Integer(self.0, self.1)
-    }
-}
+integers!(i32, i64);
 
 impl KernelArg for Arg<f32> {
     #[inline(always)]

@@ -2,12 +2,13 @@
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::compile::Specialization;
 use crate::context::CurrentContext;
 use crate::definition::Kernel;
-use crate::driver::{self, Device, Driver, Function};
+use crate::driver::{self, Device, Driver, Function, Stream};
 use crate::error::{Error, Result};
 use crate::host::{self, Level};
 use crate::image;
@@ -38,15 +39,44 @@ fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
         return Ok(entry);
     }
     let driver = driver::of_device(request.call.device)?;
+    driver.check_process()?;
     let device = driver.device(request.call.device)?;
+    refuse_capture(driver, device, request)?;
     let specialization =
         Specialization::new(request.kernel, &device.arch, request.options, request.generics, request.args)?;
     let function = function_of(driver, device, &specialization)?;
     Ok(kernels.add(request.key, Entry { function, context: device.context, driver }))
 }
 
+/// A graph would not replay what loading does, and a capture should not wait for a compiler.
+fn refuse_capture(driver: &'static Driver, device: &Device, request: &Request<'_>) -> Result<()> {
+    let Some(is_capturing) = driver.functions.is_capturing else { return Ok(()) };
+    let _context = CurrentContext::enter(driver, device.context)?;
+    let mut status = 0;
+    // SAFETY: the stream is the caller's, and `status` a valid out-argument.
+    let asked = unsafe { is_capturing(request.call.stream as Stream, &mut status) };
+    if asked != 0 || status == 0 {
+        return Ok(());
+    }
+    Err(Error::launch(format!(
+        "kernel {} is not loaded yet and its stream is being captured into a graph; call the op once with arguments \
+         like these before the capture",
+        request.kernel.name()
+    )))
+}
+
+/// Images of drivers with several devices, by cache key: devices of one architecture share them.
+static IMAGES: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
+
+fn images() -> MutexGuard<'static, Vec<(String, Vec<u8>)>> {
+    IMAGES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn function_of(driver: &'static Driver, device: &Device, specialization: &Specialization) -> Result<Function> {
     let key = image::cache_key(driver.kind(), specialization);
+    if let Some((_, image)) = images().iter().find(|(known, _)| *known == key) {
+        return load_image(driver, device, specialization.kernel, image);
+    }
     if let Some(image) = host::lookup(key.as_bytes()) {
         match load_image(driver, device, specialization.kernel, &image) {
             Ok(function) => return Ok(function),
@@ -64,6 +94,9 @@ fn function_of(driver: &'static Driver, device: &Device, specialization: &Specia
     let function = load_image(driver, device, specialization.kernel, &image)
         .map_err(|error| Error::launch(format!("kernel {}: {}", specialization.title(), error.text)))?;
     host::store(key.as_bytes(), &image);
+    if device.has_peers {
+        images().push((key, image));
+    }
     Ok(function)
 }
 

@@ -15,6 +15,7 @@ pub struct CurrentContext {
 impl CurrentContext {
     #[inline(always)]
     pub fn enter(driver: &'static Driver, wanted: Context) -> Result<Self> {
+        driver.check_process()?;
         let mut current = null_mut();
         // SAFETY: a valid out-argument.
         let status = unsafe { (driver.functions.context_current)(&mut current) };

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_uint, c_void};
 use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::abi::{PRIVATE_TABLE_ID, PrivateTable, rc};
@@ -66,6 +67,8 @@ functions! {
         error_name = c"cuGetErrorName": fn(Status, *mut *const c_char);
         error_text = c"cuGetErrorString": fn(Status, *mut *const c_char);
         capture_mode = c"cuThreadExchangeStreamCaptureMode": fn(*mut c_uint);
+        /// Sets 0 where the stream is not being captured.
+        is_capturing = c"cuStreamIsCapturing": fn(Stream, *mut c_uint);
         export_table = c"cuGetExportTable": fn(*mut *const c_void, *const [u8; 16]);
     }
 }
@@ -121,6 +124,8 @@ pub struct Device {
     pub context: Context,
     /// Name of its architecture, as `sm_90`.
     pub arch: String,
+    /// Whether the driver has further devices, which may want the same images.
+    pub has_peers: bool,
 }
 
 // SAFETY: a context handle may be used from any thread.
@@ -138,6 +143,13 @@ pub struct Driver {
 }
 
 static DRIVERS: [OnceLock<Driver>; 2] = [const { OnceLock::new() }; 2];
+/// Set in a process that was forked after the CUDA driver was bound: that driver does not survive a fork.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn note_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
 static BINDING: Mutex<()> = Mutex::new(());
 
 /// Loads the driver of a kind. Binding the same path again changes nothing; another path is refused.
@@ -163,6 +175,10 @@ pub fn bind(kind: i32, path: &CStr) -> Result<()> {
         };
     }
     let driver = Driver::open(kind, path).map_err(|error| error.of(subject))?;
+    if kind == Kind::Cuda {
+        // SAFETY: the handler stays, as this library does, and only stores a flag.
+        unsafe { libc::pthread_atfork(None, None, Some(note_fork)) };
+    }
     let _ = slot.set(driver);
     Ok(())
 }
@@ -188,6 +204,15 @@ impl Driver {
 
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// Refuses a driver that was in use before the process was forked.
+    #[inline(always)]
+    pub fn check_process(&self) -> Result<()> {
+        if self.kind == Kind::Cuda && FORKED.load(Ordering::Relaxed) {
+            return Err(forked());
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -225,7 +250,7 @@ impl Driver {
             check("cuDeviceGetAttribute", attribute(&mut minor, COMPUTE_CAPABILITY_MINOR, handle))?;
             check("cuDevicePrimaryCtxRetain", (self.functions.context_retain)(&mut context, handle))?;
         }
-        Ok(Device { context, arch: format!("sm_{major}{minor}") })
+        Ok(Device { context, arch: format!("sm_{major}{minor}"), has_peers: count > 1 })
     }
 
     /// A driver call's status as a result.
@@ -261,6 +286,14 @@ impl Driver {
         let text = CStr::from_bytes_until_nul(&buffer).ok()?.to_string_lossy().into_owned();
         (!text.is_empty()).then_some(text)
     }
+}
+
+#[cold]
+fn forked() -> Error {
+    Error::device(
+        "the CUDA driver was in use before this process was forked, and does not work after a fork; start processes \
+         with multiprocessing's 'spawn' method, or fork before the first launch",
+    )
 }
 
 fn private_table(functions: &Functions, path: &str) -> Result<&'static PrivateTable> {

@@ -99,29 +99,40 @@ impl<'a, const R: i32> TensorArg<'a, R> {
     }
 
     /// First byte and length of the memory that the view's elements occupy; negative strides reach below element 0.
+    #[inline(always)]
     pub fn span(&self) -> Result<(u64, u64)> {
         if self.is_empty() {
             return Ok((self.desc.ptr, 0));
         }
-        let size = dtype_bytes(self.desc.dtype).unwrap_or(1) as i128;
-        let (mut low, mut high) = (0i128, 0i128);
+        self.span_of_elements().ok_or_else(|| self.beyond_memory())
+    }
+
+    /// Of a tensor that has elements; None where an address takes more than 64 bits.
+    #[inline(always)]
+    fn span_of_elements(&self) -> Option<(u64, u64)> {
+        let size = dtype_bytes(self.desc.dtype).unwrap_or(1) as i64;
+        let (mut low, mut high) = (0i64, 0i64);
         for (extent, stride) in self.extents().iter().zip(self.strides()) {
-            let reach = (i128::from(*extent) - 1) * i128::from(*stride);
-            low += reach.min(0);
-            high += reach.max(0);
+            let reach = (extent - 1).checked_mul(*stride)?;
+            low = low.checked_add(reach.min(0))?;
+            high = high.checked_add(reach.max(0))?;
         }
-        let first = i128::from(self.desc.ptr) + low * size;
-        let bytes = (high - low + 1) * size;
-        match (u64::try_from(first), u64::try_from(bytes)) {
-            (Ok(first), Ok(bytes)) if first.checked_add(bytes).is_some() => Ok((first, bytes)),
-            _ => Err(Error::invalid(format!(
-                "argument {}: wanted a view within the address space, got shape {:?} with strides {:?} at {:#x}",
-                self.name(),
-                self.extents(),
-                self.strides(),
-                self.desc.ptr
-            ))),
-        }
+        let first = self.desc.ptr.checked_add_signed(low.checked_mul(size)?)?;
+        let bytes = high.checked_sub(low)?.checked_add(1)?.checked_mul(size)? as u64;
+        first.checked_add(bytes)?;
+        Some((first, bytes))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn beyond_memory(&self) -> Error {
+        Error::invalid(format!(
+            "argument {}: wanted a view within the address space, got shape {:?} with strides {:?} at {:#x}",
+            self.name(),
+            self.extents(),
+            self.strides(),
+            self.desc.ptr
+        ))
     }
 }
 

@@ -177,6 +177,65 @@ fn loading_relaxes_and_restores_the_capture_mode() {
 }
 
 #[test]
+fn a_captured_stream_takes_loaded_kernels_only() {
+    let (_one, null) = driver(CPU);
+    let x = dense(BASE, BF16, &[1, 160]);
+    null.set_capturing(true);
+    assert_eq!(softmax(&x, &x, 256, CPU_DEVICE, 5), rc::LAUNCH_FAILED);
+    let text = "softmax: kernel softmax_single_tile_kernel is not loaded yet and its stream is being captured into a graph; \
+                call the op once with arguments like these before the capture";
+    assert_eq!((last_error().as_str(), null.count("cuModuleLoadData")), (text, 0));
+    null.set_capturing(false);
+    softmax_ok(&x, &x, 256);
+    null.set_capturing(true);
+    assert_eq!(softmax(&x, &x, 256, CPU_DEVICE, 5), rc::OK, "{}", last_error());
+    assert_eq!(null.stream(), 5);
+}
+
+#[test]
+fn devices_of_one_architecture_share_an_image() {
+    let (_one, null) = driver(CUDA);
+    host().set_tileiras(&write_script("shared", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
+    let x = dense(BASE, F32, &[4, 320]);
+    let before = counters().compiles;
+    for device in [0, 1, 0, 1] {
+        assert_eq!(softmax(&x, &x, 512, device, 0), rc::OK, "{}", last_error());
+    }
+    assert_eq!((counters().compiles - before, null.count("cuModuleLoadData")), (1, 2));
+}
+
+#[test]
+fn a_launch_runs_in_the_context_of_its_device_and_leaves_the_callers() {
+    let (_one, null) = driver(CUDA);
+    host().set_tileiras(&write_script("second", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
+    let x = dense(BASE, F32, &[4, 192]);
+    null.set_current(0x1000);
+    assert_eq!(softmax(&x, &x, 256, 1, 0), rc::OK, "{}", last_error());
+    assert_eq!((null.current(), null.launch_context()), (0x1000, 0x1001));
+}
+
+#[test]
+fn cuda_is_refused_after_a_fork() {
+    let (_one, null) = driver(CUDA);
+    host().set_tileiras(&write_script("fork", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
+    let x = dense(BASE, F32, &[4, 448]);
+    assert_eq!(softmax(&x, &x, 512, 0, 0), rc::OK, "{}", last_error());
+    // SAFETY: the child only launches, looks and leaves.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let refused = softmax(&x, &x, 512, 0, 0) == rc::DEVICE_FAILED && last_error().contains("'spawn'");
+        // SAFETY: ends the child without the test harness.
+        unsafe { libc::_exit(if refused { 0 } else { 1 }) };
+    }
+    let mut status = -1;
+    // SAFETY: a child of ours and a valid out-argument.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0);
+    assert_eq!(softmax(&x, &x, 512, 0, 0), rc::OK, "{}", last_error());
+    assert_eq!(null.count("cuLaunchKernel"), 2);
+}
+
+#[test]
 fn a_failed_launch_names_the_status_and_the_report() {
     let (_one, null) = driver(CPU);
     let x = dense(BASE, F32, &[1, 96]);

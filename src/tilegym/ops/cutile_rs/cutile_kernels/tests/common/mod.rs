@@ -97,6 +97,11 @@ impl Null {
         self.with_text(c"null_set_report", text);
     }
 
+    /// Every stream is being captured into a graph, or none is.
+    pub fn set_capturing(&self, capturing: bool) {
+        self.number(c"null_set_capturing", i32::from(capturing));
+    }
+
     pub fn set_layout(&self, layout: &str) {
         self.with_text(c"null_set_layout", layout);
     }
@@ -107,6 +112,11 @@ impl Null {
 
     pub fn grid(&self) -> [u32; 3] {
         [0, 1, 2].map(|axis| self.number(c"null_grid", axis) as u32)
+    }
+
+    /// The context that was current at the last launch.
+    pub fn launch_context(&self) -> u64 {
+        self.number(c"null_launch_context", 0)
     }
 
     pub fn stream(&self) -> u64 {

@@ -15,11 +15,13 @@ static char layout[MAX_VALUES + 1];
 static uint64_t values[MAX_VALUES];
 static unsigned grid[3];
 static void* stream;
+static void* launch_context;
+static __thread void* current;
 static struct { uint64_t pointer, bytes; char name[32]; } ranges[MAX_RANGES];
 static int range_count;
+static unsigned capturing;
 static char report[256];
 static char image_head[16];
-static __thread void* current;
 
 static int slot(const char* name) {
   static char busy;
@@ -47,13 +49,16 @@ EXPORT void null_reset(void) {
   for (int i = 0; i < MAX_NAMES; ++i) calls[i].count = calls[i].status = 0;
   layout[0] = report[0] = 0;
   range_count = 0;
+  capturing = 0;
 }
+EXPORT void null_set_capturing(unsigned status) { capturing = status; }
 EXPORT void null_fail(const char* name, int status) { calls[slot(name)].status = status; }
 EXPORT void null_set_report(const char* text) { snprintf(report, sizeof report, "%s", text); }
 // 'p' an address, 'i' an int, 'l' a long, 'f' a float: how the next launch's parameters are read.
 EXPORT void null_set_layout(const char* text) { snprintf(layout, sizeof layout, "%s", text); }
 EXPORT uint64_t null_value(int i) { return values[i]; }
 EXPORT unsigned null_grid(int axis) { return grid[axis]; }
+EXPORT void* null_launch_context(void) { return launch_context; }
 EXPORT void* null_stream(void) { return stream; }
 EXPORT int null_range_count(void) { return range_count; }
 EXPORT uint64_t null_range_pointer(int i) { return ranges[i].pointer; }
@@ -90,7 +95,7 @@ EXPORT int cuModuleGetFunction(void** function, void* module, const char* name) 
 EXPORT int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void* on, void** params, void** extra) {
   (void)function, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
-  grid[0] = x, grid[1] = y, grid[2] = z, stream = on;
+  grid[0] = x, grid[1] = y, grid[2] = z, stream = on, launch_context = current;
   for (int i = 0; layout[i]; ++i) {
     const char kind = layout[i];
     values[i] = kind == 'i' || kind == 'f' ? *(const uint32_t*)params[i] : *(const uint64_t*)params[i];
@@ -102,6 +107,11 @@ EXPORT int cuThreadExchangeStreamCaptureMode(unsigned* mode) {
   const unsigned previous = own;
   own = *mode, *mode = previous;
   return called("cuThreadExchangeStreamCaptureMode");
+}
+EXPORT int cuStreamIsCapturing(void* on, unsigned* status) {
+  (void)on;
+  *status = capturing;
+  return called("cuStreamIsCapturing");
 }
 EXPORT int cuStreamSynchronize(void* on) { (void)on; return called("cuStreamSynchronize"); }
 EXPORT int cuCtxSynchronize(void) { return called("cuCtxSynchronize"); }
