@@ -62,4 +62,5 @@ def recording_kernels(monkeypatch: pytest.MonkeyPatch) -> RecordingKernels:
 
     kernels = RecordingKernels()
     monkeypatch.setattr(utils, "kernel_library", lambda: kernels)
+    utils.forget_plans()
     return kernels

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, final
 
@@ -101,8 +101,29 @@ class Op:
     def __signature__(self) -> inspect.Signature: ...
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
 
+@final
+class PlannedOp:
+    def __init__(
+        self,
+        planner: Callable[..., object],
+        launch_type: type,
+        library: Callable[[], object],
+        execute: Callable[[Any, Any], object],
+    ) -> None: ...
+    @property
+    def __wrapped__(self) -> Callable[..., object]: ...
+    @property
+    def plans(self) -> int: ...
+    @property
+    def replays(self) -> int: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+def forget_plans() -> None: ...
+
 class KernelLibrary:
-    def __init__(self, path: str | os.PathLike[str], stand_in_path: str | os.PathLike[str]) -> None: ...
+    def __init__(
+        self, path: str | os.PathLike[str], stand_in_path: str | os.PathLike[str], source_fingerprint: str = ""
+    ) -> None: ...
     def __getattr__(self, name: str) -> Op: ...
     def op(self, name: str) -> Op: ...
     @property

@@ -40,7 +40,8 @@ def library() -> _core.KernelLibrary:
 def _load() -> _core.KernelLibrary:
     from tilegym_rs import _core, build
 
-    return _core.KernelLibrary(build.ensure_library(), stand_in_path())
+    file = build.ensure_library_file()
+    return _core.KernelLibrary(file.path, stand_in_path(), file.source_fingerprint)
 
 
 def stand_in_path() -> Path:

@@ -63,6 +63,11 @@ std::string dtype_name(DType type) {
   return row == std::end(kTypes) ? fmt::format("dtype code {}", static_cast<int>(type)) : std::string(row->name);
 }
 
+std::size_t dtype_bytes(DType type) noexcept {
+  const auto* row = std::ranges::find(kTypes, std::optional<DType>(type), &TypeRow::dtype);
+  return row == std::end(kTypes) ? 1 : std::max<std::size_t>(row->type.bits * row->type.lanes / 8, 1);
+}
+
 std::string dtype_mask_text(std::uint32_t mask) {
   std::vector<std::string> names;
   for (int code = 0; code < 32; ++code) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@ namespace tilegym::runtime {
 /// The name torch uses, such as "float32"; for an unknown type its DLPack code, bits and lanes.
 [[nodiscard]] std::string dtype_name(dlpack::DataType type);
 [[nodiscard]] std::string dtype_name(DType type);
+
+/// Bytes of one element; of a packed pair as a whole.
+[[nodiscard]] std::size_t dtype_bytes(DType type) noexcept;
 
 /// "float32, float16 or bfloat16" for a mask whose bit i stands for DType i.
 [[nodiscard]] std::string dtype_mask_text(std::uint32_t mask);

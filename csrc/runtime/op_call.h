@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "common/result.h"
 #include "runtime/kernel_abi.h"
@@ -11,6 +12,12 @@
 #include "runtime/tensor.h"
 
 namespace tilegym::runtime {
+
+/// Room for the descriptors of a call, left uninitialised: clearing it would cost more than a short call.
+union DescriptorRoom {
+  DescriptorRoom() noexcept {}
+  std::array<TensorDesc, kMaxTensors> rows;
+};
 
 /// The arguments of one call of an op, checked as they come in and kept without allocation. Parameters are numbered as
 /// in the manifest. Error texts open with op and parameter. Set each passed parameter once, then complete(), then
@@ -30,6 +37,9 @@ class OpCall {
   /// Takes the default; the error says that the parameter has none.
   [[nodiscard]] Status set_default(std::size_t param);
 
+  [[nodiscard]] const OpRow& op() const noexcept { return op_; }
+  /// The arguments set so far, by parameter.
+  [[nodiscard]] std::span<const Arg> arguments() const noexcept { return {arguments_.data(), op_.param_count}; }
   /// The device all tensors lie on; the CPU for an op without tensors.
   [[nodiscard]] Device device() const noexcept { return device_.value_or(Device{}); }
   /// Fills in device and stream.
@@ -45,12 +55,8 @@ class OpCall {
   std::optional<Device> device_;
   std::size_t device_param_ = 0;  ///< the parameter that decided device_
   std::size_t tensors_ = 0;
-  // Left uninitialised: clearing room for kMaxTensors descriptors would cost more than a short call.
-  std::array<Arg, kMaxParams> arguments_;
-  union Descriptors {
-    Descriptors() noexcept {}
-    std::array<TensorDesc, kMaxTensors> rows;
-  } descriptors_;
+  std::array<Arg, kMaxParams> arguments_;  // left uninitialised, as the descriptors
+  DescriptorRoom descriptors_;
 };
 
 }  // namespace tilegym::runtime

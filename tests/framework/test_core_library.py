@@ -4,6 +4,7 @@ import importlib
 import subprocess
 import sys
 import threading
+import types
 
 import pytest
 
@@ -30,7 +31,8 @@ def unloaded(monkeypatch):
 def fakes_installed(monkeypatch, unloaded, fake_kernels, fake_driver):
     """As if the package's libraries were the fake ones; counts the builds."""
     builds = []
-    monkeypatch.setattr(build, "ensure_library", lambda: builds.append(1) or fake_kernels)
+    file = types.SimpleNamespace(path=fake_kernels, source_fingerprint="fingerprint")
+    monkeypatch.setattr(build, "ensure_library_file", lambda: builds.append(1) or file)
     monkeypatch.setattr(loading, "stand_in_path", lambda: fake_driver)
     return builds
 
@@ -49,6 +51,11 @@ def test_a_library_of_something_else_is_told_apart(fake_driver):
         core.KernelLibrary(fake_driver, fake_driver)
 
 
+def test_a_library_of_other_sources_is_refused_with_both_fingerprints(fake_kernels, fake_driver):
+    with pytest.raises(KernelError, match=r"fingerprint 'newer', got 'fingerprint'; .*tilegym-rs build"):
+        core.KernelLibrary(fake_kernels, fake_driver, "newer")
+
+
 def test_none_is_no_path(fake_driver):
     with pytest.raises(TypeError):
         core.KernelLibrary(None, fake_driver)
@@ -61,7 +68,7 @@ def test_a_missing_driver_is_a_kernel_error(fake_kernels, tmp_path):
 
 def test_facts_of_the_library(fake_library, fake_kernels):
     assert fake_library.path == str(fake_kernels)
-    assert fake_library.ops == ["noop", "scale", "echo", "fail", "wait", "late"]
+    assert fake_library.ops == ["noop", "scale", "echo", "fail", "wait", "breakable", "late"]
     assert (fake_library.source_fingerprint, fake_library.cutile_version) == ("fingerprint", "0.2.0")
     assert {"noop", "counters"} <= set(dir(fake_library))
 

@@ -9,6 +9,8 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/main_thread.h"
 #include "bindings/core/op_object.h"
+#include "bindings/core/plan_cache.h"
+#include "bindings/core/planned_op.h"
 #include "bindings/core/topics.h"
 #include "runtime/dtype.h"
 #include "runtime/host_table.h"
@@ -26,12 +28,14 @@ using runtime::ParamKind;
 using runtime::ParamRow;
 using LibraryPointer = std::shared_ptr<KernelLibrary>;
 
-LibraryPointer load(const std::filesystem::path& path, const std::filesystem::path& stand_in) {
+LibraryPointer load(const std::filesystem::path& path, const std::filesystem::path& stand_in,
+                    const std::string& fingerprint) {
   auto library = [&] {
     const py::gil_scoped_release unlocked;
-    return KernelLibrary::load(path.string(), stand_in.string(), runtime::host_table());
+    return KernelLibrary::load(path.string(), stand_in.string(), runtime::host_table(), fingerprint);
   }();
   if (!library) throw_kernel_error(library.error().message);
+  forget_plans();  // they launch through the library they were made with
   return std::move(library).value();
 }
 
@@ -128,10 +132,14 @@ void bind_library(py::module_& module) {
   remember_main_thread();
   bind_counters(module);
   module.attr("Op") = op_type();
+  module.attr("PlannedOp") = planned_op_type();
+  module.def("forget_plans", forget_plans, "Makes planned ops ask their planners again.");
   py::class_<KernelLibrary, LibraryPointer>(module, "KernelLibrary", py::dynamic_attr(),
                                             "A loaded libcutile_kernels.so; each of its ops is an attribute.")
-      .def(py::init(&load), py::arg("path"), py::arg("stand_in_path"),
-           "Loads a kernel library and binds its CPU device to a stand-in driver. Raises KernelError.")
+      .def(
+          py::init(&load), py::arg("path"), py::arg("stand_in_path"), py::arg("source_fingerprint") = "",
+          "Loads a kernel library and binds its CPU device to a stand-in driver. Raises KernelError for a file that is "
+          "none of this version, or not made from the sources of that fingerprint (\"\": any).")
       .def("__getattr__", attribute)
       .def("op", find_op, py::arg("name"), "The op of that name, also where an attribute of the class hides it.")
       .def("__dir__",

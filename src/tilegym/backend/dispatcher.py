@@ -49,10 +49,9 @@ def dispatch(name: str, fallback_backend: str = "pytorch") -> Callable[[Callable
         registry.add(name, registry.DEFAULT, stub)
 
         def choose(backend: str | None) -> Implementation:
-            wanted = backend or get_current_backend()
-            return resolved.get(wanted) or _resolve(name, stub, wanted, fallback_backend)
+            return _resolve(name, stub, backend or get_current_backend(), fallback_backend)
 
-        op = forwarder(stub, choose)
+        op = forwarder(stub, resolved, get_current_backend, choose)
         op._tilegym_op_name = name  # type: ignore[attr-defined]
         return op
 
@@ -69,11 +68,17 @@ def _resolve(name: str, stub: Implementation, backend: str, fallback: str) -> Im
     found = registry.find(name, chosen)
     if found is None:
         return _fall_back(name, stub, chosen, fallback)
-    implementation = without_unknown_defaults(stub, found)
+    implementation = without_unknown_defaults(stub, _native(found))
     if chosen == backend:
         # Neither aliases nor fallbacks are stored: the variables behind them are read at each call.
         _resolved[name][backend] = implementation
     return implementation
+
+
+def _native(implementation: Implementation) -> Implementation:
+    """What an implementation that is made at first use wants to be called instead."""
+    make: Callable[[], Implementation] | None = getattr(implementation, "native", None)
+    return implementation if make is None else make()
 
 
 def _fall_back(name: str, stub: Implementation, backend: str, fallback: str) -> Implementation:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from tilegym.autotune import is_autotune_disabled
+from tilegym.backend.cutile_rs import utils
 from tilegym.logger import get_logger
 
 _logger = get_logger(__name__)
@@ -76,20 +77,45 @@ def autotune_launch(
         ValueError: `configs` is empty.
         RuntimeError: no candidate ran.
     """
+    winner, hit = _choose(kernel_fn, configs, key, kernel_name, warmup, rep, device)
+    return TunedResult(winner.config, kernel_fn(winner.config), winner.record, hit, winner.failures)
+
+
+def choose_config(
+    kernel_fn: Callable[[Any], Any],
+    configs: Sequence[Any],
+    key: Any,
+    kernel_name: str = "unknown",
+    *,
+    device: torch.device | None = None,
+) -> Any:
+    """The configuration that autotune_launch would use; the kernel runs only where it has to be timed."""
+    return _choose(kernel_fn, configs, key, kernel_name, 2, 10, device)[0].config
+
+
+def _choose(
+    kernel_fn: Callable[[Any], Any],
+    configs: Sequence[Any],
+    key: Any,
+    name: str,
+    warmup: int,
+    rep: int,
+    device: torch.device | None,
+) -> tuple[_Winner, bool]:
+    """The choice, and whether it had been made before."""
     if not configs:
-        raise ValueError(f"{kernel_name}: wanted at least one configuration to choose from, got none")
+        raise ValueError(f"{name}: wanted at least one configuration to choose from, got none")
     if device is None:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if len(configs) == 1 or device.type != "cuda" or is_autotune_disabled():
-        return TunedResult(configs[0], kernel_fn(configs[0]))
-    cache_key = (kernel_name, key, _search_space(device, tuple(configs)))
+        return _Winner(configs[0], [], []), False
+    cache_key = (name, key, _search_space(device, tuple(configs)))
     winner = _cache.get(cache_key)
     if winner is not None:
-        return TunedResult(winner.config, kernel_fn(winner.config), winner.record, True, winner.failures)
-    winner = _tune(kernel_fn, configs, kernel_name, warmup, rep, device)
+        return winner, True
+    winner = _tune(kernel_fn, configs, name, warmup, rep, device)
     with _lock:
-        winner = _cache.setdefault(cache_key, winner)
-    return TunedResult(winner.config, kernel_fn(winner.config), winner.record, False, winner.failures)
+        return _cache.setdefault(cache_key, winner), False
 
 
 def _search_space(device: torch.device, configs: tuple[Any, ...]) -> str:
@@ -156,6 +182,7 @@ def clear_cache(kernel_name: str | None = None, key: Any = None) -> None:
         for cached in list(_cache):
             if kernel_name in (None, cached[0]) and (key is None or key == cached[1]):
                 del _cache[cached]
+    utils.forget_plans()
 
 
 def get_cache_stats() -> dict[str, dict[str, Any]]:

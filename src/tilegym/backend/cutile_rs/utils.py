@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -21,26 +22,42 @@ _RETURN_CODES = {
 }
 
 
-@functools.cache
 def kernel_library() -> Any:
     """The loaded kernel library, with one callable per op; built first where it is missing or stale.
 
     Raises:
         RuntimeError: the extension is not installed, or the library cannot be built or loaded.
     """
-    return _framework("library")()
+    return _framework().library()
 
 
-def _framework(name: str) -> Any:
-    """An attribute of tilegym_rs, whose extension may be absent."""
+def extension() -> Any:
+    """The module tilegym_rs._core.
+
+    Raises:
+        RuntimeError: it is not installed.
+    """
+    return _framework()._core
+
+
+@functools.cache
+def _framework() -> Any:
+    """tilegym_rs with its extension, which may be absent."""
     try:
         importlib.import_module("tilegym_rs._core")
-        return getattr(importlib.import_module("tilegym_rs"), name)
+        return importlib.import_module("tilegym_rs")
     except ImportError as error:
         raise RuntimeError(
             f"backend 'cutile-rs' needs the extension tilegym_rs._core, which cannot be imported ({error}): "
             "install the project with pip install './[cutile-rs]'"
         ) from error
+
+
+def forget_plans() -> None:
+    """Makes every planned op plan its next call anew, after a change that plans do not name in their environment."""
+    core = sys.modules.get("tilegym_rs._core")
+    if core is not None:
+        core.forget_plans()
 
 
 def bind_kernel_function(op: str) -> Callable[..., None]:
@@ -75,7 +92,7 @@ def make_tensor_desc(*arguments: Any) -> Any:
     """
     if len(arguments) not in (1, 2):
         raise TypeError(f"make_tensor_desc: wanted one tensor, got {len(arguments)} arguments")
-    return _framework("_core").make_tensor_desc(arguments[-1])
+    return extension().make_tensor_desc(arguments[-1])
 
 
 def check_rc(rc: int, name: str) -> None:
@@ -99,7 +116,7 @@ def _raise_for(rc: int, name: str) -> NoReturn:
 
 def _last_error() -> str:
     try:
-        return str(_framework("last_error")() or "")
+        return str(_framework().last_error() or "")
     except RuntimeError:
         return ""
 
@@ -119,7 +136,7 @@ def _num_sm(device: torch.device) -> int:
     if device.type == "cuda":
         return int(torch.cuda.get_device_properties(device).multi_processor_count)
     if device.type == "cpu":
-        return int(_framework("sm_count")(-1))
+        return int(_framework().sm_count(-1))
     raise ValueError(f"get_num_sm: wanted a CPU or CUDA device, got {device}")
 
 
@@ -129,7 +146,7 @@ def target_of(device: torch.device) -> int:
     if device.type == "cuda":
         major, minor = torch.cuda.get_device_capability(device)
         return major * 10 + minor
-    return int(_framework("cpu_target")().removeprefix("sm_"))
+    return int(_framework().cpu_target().removeprefix("sm_"))
 
 
 def next_power_of_2(n: int) -> int:

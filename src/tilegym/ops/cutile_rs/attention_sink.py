@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping
 
 import torch
 
 from tilegym.backend import register_impl
-from tilegym.backend.cutile_rs.autotuner import autotune_launch
-from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
+from tilegym.backend.cutile_rs.planned import Launch, Output, planned, tuned
+from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.configs import AttentionConfig, configs_for, with_overrides
-from tilegym.ops.cutile_rs.precision import tf32
+from tilegym.ops.cutile_rs.precision import tf32, tf32_settings
 
 _OP = "attention_sink"
 # Rows of the smallest tile that the tensor cores multiply.
@@ -20,6 +21,7 @@ _FEWEST_ROWS = 16
 
 
 @register_impl(_OP, backend="cutile-rs")
+@planned
 def attention_sink(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -31,7 +33,7 @@ def attention_sink(
     *,
     allow_tf32: bool | None = None,
     kernel_configs: Mapping[str, int] | None = None,
-) -> torch.Tensor:
+) -> torch.Tensor | Launch:
     """Causal attention with a sink a head; see tilegym.ops.attention_sink."""
     query, key, value, sinks = _operands(query, key, value, sinks)
     window = _window(sliding_window)
@@ -42,35 +44,36 @@ def attention_sink(
     candidates: tuple[AttentionConfig, ...] = configs_for(_OP, query.device)
     rounded = tf32(allow_tf32)
 
-    def run(config: AttentionConfig) -> torch.Tensor:
-        out = query.new_empty(query.shape)
-        bind_kernel_function(_OP)(
-            out,
-            query,
-            key,
-            value,
-            sinks,
-            start,
-            start_q=first,
-            window=window,
-            scale=float(sm_scale),
-            tile_m=min(config.tile_m, max(next_power_of_2(queries), _FEWEST_ROWS)),
-            tile_n=config.tile_n,
-            num_cta_in_cga=config.num_cta_in_cga,
-            occupancy=config.occupancy,
-            allow_tf32=rounded,
+    def launch_with(config: AttentionConfig) -> Launch:
+        return Launch(
+            _OP,
+            (
+                Output.like(query, (batches, queries, heads * groups * depth), seen_as=query.shape),
+                query,
+                key,
+                value,
+                sinks,
+                start,
+            ),
+            {
+                "start_q": first,
+                "window": window,
+                "scale": float(sm_scale),
+                "tile_m": min(config.tile_m, max(next_power_of_2(queries), _FEWEST_ROWS)),
+                "tile_n": config.tile_n,
+                "num_cta_in_cga": config.num_cta_in_cga,
+                "occupancy": config.occupancy,
+                "allow_tf32": rounded,
+            },
         )
-        return out.view(batches, queries, heads * groups * depth)
 
     if kernel_configs:
-        return run(with_overrides(_OP, candidates[0], kernel_configs))
-    if len(candidates) == 1 or query.device.type != "cuda":
-        return run(candidates[0])
+        candidates = (with_overrides(_OP, candidates[0], kernel_configs),)
     # Key lengths of one power of two share a record: a cache that grows by a key a call must not be tuned at each.
     length = next_power_of_2(key.shape[1])
     tuned_for = (*query.shape, length, window, query.dtype, rounded, query.stride(), key.stride(), value.stride())
-    output: torch.Tensor = autotune_launch(run, candidates, tuned_for, _OP, device=query.device).output
-    return output
+    launch = tuned(launch_with, candidates, tuned_for, _OP, query.device)
+    return dataclasses.replace(launch, settings=tf32_settings(allow_tf32, query.dtype))
 
 
 def _operands(
@@ -78,7 +81,6 @@ def _operands(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     query = checks.usable(_OP, "query", query)
     checks.rank(_OP, "query", query, 5)
-    checks.within_limits(_OP, "query", query)
     batches, _, heads, groups, depth = query.shape
     others = []
     for name, tensor, rank in (("key", key, 4), ("value", value, 4), ("sinks", sinks, 1)):
@@ -86,7 +88,6 @@ def _operands(
         checks.same_device(_OP, "query", query, name, tensor)
         checks.same_dtype(_OP, "query", query, name, tensor)
         checks.rank(_OP, name, tensor, rank)
-        checks.within_limits(_OP, name, tensor)
         others.append(tensor)
     key, value, sinks = others
     checks.shape(_OP, "key", key, (batches, key.shape[1], heads, depth), "batch, heads and depth of query")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import torch
 
 from tilegym.backend import register_impl
-from tilegym.backend.cutile_rs.autotuner import autotune_launch
-from tilegym.backend.cutile_rs.utils import bind_kernel_function
+from tilegym.backend.cutile_rs.planned import Launch, Output, planned, tuned
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.configs import MatmulConfig, configs_for, with_overrides
-from tilegym.ops.cutile_rs.precision import tf32
+from tilegym.ops.cutile_rs.precision import tf32, tf32_settings
 from tilegym.ops.cutile_rs.schedule import num_programs
 
 
 @register_impl("bmm", backend="cutile-rs")
+@planned
 def bmm(
     a: torch.Tensor,
     b: torch.Tensor,
@@ -25,7 +26,7 @@ def bmm(
     *,
     allow_tf32: bool | None = None,
     kernel_configs: Mapping[str, int] | None = None,
-) -> torch.Tensor:
+) -> torch.Tensor | Launch:
     """A[q] @ B[q]; see tilegym.ops.bmm. static_persistent=None means its default, True."""
     a, b = _operands(a, b, transpose_a, transpose_b)
     batches, m, k = a.shape
@@ -35,17 +36,11 @@ def bmm(
     persistent = static_persistent is None or bool(static_persistent)
     rounded = tf32(allow_tf32)
     candidates: tuple[MatmulConfig, ...] = configs_for("bmm persistent" if persistent else "bmm", a.device)
-
-    def run(config: MatmulConfig) -> torch.Tensor:
-        return _launch(a, b, config, persistent, rounded)
-
     if kernel_configs:
-        return run(with_overrides("bmm", candidates[0], kernel_configs))
-    if len(candidates) == 1 or a.device.type != "cuda":
-        return run(candidates[0])
+        candidates = (with_overrides("bmm", candidates[0], kernel_configs),)
     key = (batches, m, n, k, a.dtype, persistent, rounded, a.stride(), b.stride())
-    output: torch.Tensor = autotune_launch(run, candidates, key, "bmm", device=a.device).output
-    return output
+    launch = tuned(lambda config: _launch(a, b, config, persistent, rounded), candidates, key, "bmm", a.device)
+    return dataclasses.replace(launch, settings=tf32_settings(allow_tf32, a.dtype))
 
 
 def _operands(
@@ -56,7 +51,6 @@ def _operands(
     checks.same_dtype("bmm", "a", a, "b", b)
     for name, tensor in (("a", a), ("b", b)):
         checks.rank("bmm", name, tensor, 3)
-        checks.within_limits("bmm", name, tensor)
     a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
     if a.shape[0] != b.shape[0]:
         raise ValueError(f"bmm: b: wanted {a.shape[0]} batches, as many as a has, got {b.shape[0]}")
@@ -68,20 +62,20 @@ def _operands(
     return a, b
 
 
-def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: bool, rounded: int) -> torch.Tensor:
-    out = a.new_empty((a.shape[0], a.shape[1], b.shape[2]))
-    bind_kernel_function("bmm")(
-        out,
-        a,
-        b,
-        bm=config.bm,
-        bn=config.bn,
-        bk=config.bk,
-        group_size_m=config.group_size_m,
-        num_programs=num_programs(out, config, persistent),
-        num_cta_in_cga=config.num_cta_in_cga,
-        occupancy=config.occupancy,
-        persistent=int(persistent),
-        allow_tf32=rounded,
+def _launch(a: torch.Tensor, b: torch.Tensor, config: MatmulConfig, persistent: bool, rounded: int) -> Launch:
+    shape = (a.shape[0], a.shape[1], b.shape[2])
+    return Launch(
+        "bmm",
+        (Output.like(a, shape), a, b),
+        {
+            "bm": config.bm,
+            "bn": config.bn,
+            "bk": config.bk,
+            "group_size_m": config.group_size_m,
+            "num_programs": num_programs(shape, a.device, config, persistent),
+            "num_cta_in_cga": config.num_cta_in_cga,
+            "occupancy": config.occupancy,
+            "persistent": int(persistent),
+            "allow_tf32": rounded,
+        },
     )
-    return out

@@ -11,9 +11,6 @@ import torch
 
 DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
 
-# Kernels index with 32-bit extents and strides.
-_LIMIT = 2**31 - 1
-
 
 class UnsupportedDtypeError(NotImplementedError, TypeError):
     """A kernel does not take the dtype of an argument, or not this mix of dtypes."""
@@ -89,12 +86,3 @@ def shape(op: str, name: str, tensor: torch.Tensor, wanted: tuple[int, ...], why
     """Raises ValueError unless the shape is `wanted`, which `why` explains."""
     if tuple(tensor.shape) != wanted:
         raise ValueError(f"{op}: {name}: wanted shape {wanted} ({why}), got {tuple(tensor.shape)}")
-
-
-def within_limits(op: str, name: str, tensor: torch.Tensor) -> None:
-    """Raises ValueError when an extent or stride does not fit the kernels' 32-bit indices."""
-    if max(*tensor.shape, *tensor.stride()) > _LIMIT:
-        raise ValueError(
-            f"{op}: {name}: wanted extents and strides of at most {_LIMIT}, "
-            f"got shape {tuple(tensor.shape)} with strides {tensor.stride()}; split the tensor"
-        )

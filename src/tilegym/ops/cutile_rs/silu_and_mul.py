@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 
 from tilegym.backend import register_impl
+from tilegym.backend.cutile_rs.planned import Launch, Output, planned
 from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.configs import RowConfig, configs_for, with_overrides
@@ -14,20 +15,44 @@ from tilegym.ops.cutile_rs.layout import may_overlap_itself, may_share_elements,
 
 
 @register_impl("silu_and_mul", backend="cutile-rs")
+@planned
 def silu_and_mul(
     input: torch.Tensor, out: torch.Tensor | None = None, *, kernel_configs: Mapping[str, int] | None = None
-) -> torch.Tensor:
+) -> torch.Tensor | Launch:
     """silu(first half) * second half of the last dimension; see tilegym.ops.silu_and_mul."""
     input = checks.usable("silu_and_mul", "input", input)
     shape = _output_shape(input)
-    if out is None:
-        out = input.new_empty(shape)
-    else:
+    if out is not None:
         _check_out(out, input, shape)
-    if out.numel() == 0:
-        return out
-    _launch(out, input, kernel_configs)
-    return out
+    if 0 in shape:
+        return input.new_empty(shape) if out is None else out
+    rows = packed_rows(input)
+    config: RowConfig = with_overrides("silu_and_mul", configs_for("silu_and_mul", input.device)[0], kernel_configs)
+    columns = shape[-1]
+    scalars = {
+        "block_size": min(next_power_of_2(columns), config.block_size),
+        "num_cta_in_cga": config.num_cta_in_cga,
+        "occupancy": config.occupancy,
+    }
+    if out is None:
+        fresh = Output.like(input, shape, seen_as=(rows.shape[0], columns))
+        return Launch("silu_and_mul", (fresh, rows), scalars)
+    return _into(out, input, rows, scalars)
+
+
+def _into(
+    out: torch.Tensor, input: torch.Tensor, rows: torch.Tensor, scalars: Mapping[str, int]
+) -> torch.Tensor | Launch:
+    out_rows = packed_rows(out)
+    if may_share_elements(_own_memory(out, out_rows), _own_memory(input, rows)):
+        raise ValueError(
+            "silu_and_mul: out: wanted memory apart from input's, got an overlap; pass another tensor or none"
+        )
+    if out_rows.data_ptr() == out.data_ptr():
+        return Launch("silu_and_mul", (out_rows, rows), scalars, result=out)
+    # The layout of `out` has no rows of its own, so the kernel writes a packed copy.
+    bind_kernel_function("silu_and_mul")(out_rows, rows, **scalars)
+    return out.copy_(out_rows.view(out.shape))
 
 
 def _output_shape(input: torch.Tensor) -> tuple[int, ...]:
@@ -51,27 +76,6 @@ def _check_out(out: torch.Tensor, input: torch.Tensor, shape: tuple[int, ...]) -
             f"silu_and_mul: out: wanted one element per index, got strides {out.stride()} for shape {shape}, "
             "which overlap; pass a tensor that was not expanded"
         )
-
-
-def _launch(out: torch.Tensor, input: torch.Tensor, overrides: Mapping[str, int] | None) -> None:
-    input_rows, out_rows = packed_rows(input), packed_rows(out)
-    checks.within_limits("silu_and_mul", "input", input_rows)
-    checks.within_limits("silu_and_mul", "out", out_rows)
-    if may_share_elements(_own_memory(out, out_rows), _own_memory(input, input_rows)):
-        raise ValueError(
-            "silu_and_mul: out: wanted memory apart from input's, got an overlap; pass another tensor or none"
-        )
-    config: RowConfig = with_overrides("silu_and_mul", configs_for("silu_and_mul", input.device)[0], overrides)
-    bind_kernel_function("silu_and_mul")(
-        out_rows,
-        input_rows,
-        block_size=min(next_power_of_2(out_rows.shape[1]), config.block_size),
-        num_cta_in_cga=config.num_cta_in_cga,
-        occupancy=config.occupancy,
-    )
-    if out_rows.data_ptr() != out.data_ptr():
-        # The layout of `out` has no rows of its own, so the kernel wrote a packed copy.
-        out.copy_(out_rows.view(out.shape))
 
 
 def _own_memory(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 import torch
 
 from tilegym.backend import register_impl
-from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
+from tilegym.backend.cutile_rs.planned import Launch, Output, planned
+from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.configs import CHUNKED_BLOCK_SIZE, RowConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.layout import rows
 
 
 @register_impl("softmax", backend="cutile-rs")
+@planned
 def softmax(
     x: torch.Tensor,
     use_tma: bool = False,
@@ -21,22 +23,21 @@ def softmax(
     use_multi_wave: bool = False,
     *,
     kernel_configs: Mapping[str, int] | None = None,
-) -> torch.Tensor:
+) -> torch.Tensor | Launch:
     """Softmax over the last dimension; see tilegym.ops.softmax. The kernel has one kind of load and one schedule."""
     x = checks.usable("softmax", "x", x)
     checks.rank_at_least_one("softmax", "x", x)
     if x.numel() == 0:
         return x.new_empty(x.shape)
     x2 = rows(x)
-    checks.within_limits("softmax", "x", x2)
     config: RowConfig = with_overrides("softmax", configs_for("softmax", x.device)[0], kernel_configs)
-    out = torch.empty_like(x, memory_format=torch.contiguous_format)
     limit = min(config.block_size, CHUNKED_BLOCK_SIZE) if use_chunked else config.block_size
-    bind_kernel_function("softmax")(
-        rows(out),
-        x2,
-        block_size=min(next_power_of_2(x2.shape[1]), limit),
-        num_cta_in_cga=config.num_cta_in_cga,
-        occupancy=config.occupancy,
+    return Launch(
+        "softmax",
+        (Output.like(x, x.shape, seen_as=x2.shape), x2),
+        {
+            "block_size": min(next_power_of_2(x2.shape[1]), limit),
+            "num_cta_in_cga": config.num_cta_in_cga,
+            "occupancy": config.occupancy,
+        },
     )
-    return out

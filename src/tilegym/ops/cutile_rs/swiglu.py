@@ -7,33 +7,34 @@ from collections.abc import Mapping
 import torch
 
 from tilegym.backend import register_impl
-from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
+from tilegym.backend.cutile_rs.planned import Launch, Output, planned
+from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.configs import RowConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.layout import rows
 
 
 @register_impl("swiglu", backend="cutile-rs")
-def swiglu(a: torch.Tensor, b: torch.Tensor, *, kernel_configs: Mapping[str, int] | None = None) -> torch.Tensor:
+@planned
+def swiglu(
+    a: torch.Tensor, b: torch.Tensor, *, kernel_configs: Mapping[str, int] | None = None
+) -> torch.Tensor | Launch:
     """silu(a) * b; see tilegym.ops.swiglu."""
     a, b = checks.usable("swiglu", "a", a), checks.usable("swiglu", "b", b)
     checks.same_device("swiglu", "a", a, "b", b)
     checks.same_dtype("swiglu", "a", a, "b", b)
     if a.shape != b.shape:
         raise ValueError(f"swiglu: b: wanted the shape of a, {tuple(a.shape)}, got {tuple(b.shape)}")
-    out = torch.empty_like(a, memory_format=torch.contiguous_format)
-    if out.numel() == 0:
-        return out
-    a_rows, b_rows, out_rows = (rows(tensor if tensor.dim() else tensor.view(1)) for tensor in (a, b, out))
-    checks.within_limits("swiglu", "a", a_rows)
-    checks.within_limits("swiglu", "b", b_rows)
+    if a.numel() == 0:
+        return torch.empty_like(a, memory_format=torch.contiguous_format)
+    a_rows, b_rows = (rows(tensor if tensor.dim() else tensor.view(1)) for tensor in (a, b))
     config: RowConfig = with_overrides("swiglu", configs_for("swiglu", a.device)[0], kernel_configs)
-    bind_kernel_function("swiglu")(
-        out_rows,
-        a_rows,
-        b_rows,
-        block_size=min(next_power_of_2(a_rows.shape[1]), config.block_size),
-        num_cta_in_cga=config.num_cta_in_cga,
-        occupancy=config.occupancy,
+    return Launch(
+        "swiglu",
+        (Output.like(a, a.shape, seen_as=a_rows.shape), a_rows, b_rows),
+        {
+            "block_size": min(next_power_of_2(a_rows.shape[1]), config.block_size),
+            "num_cta_in_cga": config.num_cta_in_cga,
+            "occupancy": config.occupancy,
+        },
     )
-    return out

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <Python.h>
+
+#include <cstddef>
+
+#include "runtime/call_key.h"
+#include "runtime/dlpack.h"
+
+namespace tilegym::bindings {
+
+/// The names that planned calls need from torch, looked up once.
+struct TorchNames {
+  PyTypeObject* tensor;
+  PyTypeObject* parameter;
+  PyTypeObject* dtype;
+  PyObject* empty;            ///< torch.empty
+  PyObject* is_grad_enabled;  ///< torch.is_grad_enabled
+  PyObject* requires_grad;    ///< the text
+  PyObject* is_neg;           ///< the text
+  PyObject* empty_keywords;   ///< ("dtype", "device")
+
+  /// Throws where torch cannot be imported. Needs the GIL.
+  [[nodiscard]] static const TorchNames& get();
+};
+
+/// The arguments of a call as far as a plan may depend on them.
+class PlainArguments {
+ public:
+  /// Reads the arguments of a vectorcall. False, with no exception set, where a plan would have to depend on more than
+  /// a key holds: tensors of other types than torch.Tensor and Parameter, those that want a gradient while gradients
+  /// are on, negated views, and objects that are no numbers, dtypes or interned texts.
+  [[nodiscard]] bool read(PyObject* const* arguments, std::size_t positional, PyObject* names) noexcept;
+
+  [[nodiscard]] const runtime::CallKey& key() const noexcept { return key_; }
+  [[nodiscard]] const runtime::dlpack::ExchangeApi* api() const noexcept { return api_; }
+  /// The device of the first tensor.
+  [[nodiscard]] runtime::dlpack::Device device() const noexcept { return device_; }
+
+ private:
+  [[nodiscard]] bool read_value(PyObject* value, const TorchNames& torch) noexcept;
+  [[nodiscard]] bool read_tensor(PyObject* value, const TorchNames& torch) noexcept;
+
+  runtime::CallKey key_;
+  const runtime::dlpack::ExchangeApi* api_ = nullptr;
+  runtime::dlpack::Device device_{};
+};
+
+}  // namespace tilegym::bindings
