@@ -21,7 +21,7 @@ std::string load_error(const std::string& path, const std::string& driver = fake
 
 TEST(KernelLibrary, LoadsAndKnowsItsOps) {
   const auto library = load_fake();
-  EXPECT_EQ(library->manifest().op_count, 6U);
+  EXPECT_EQ(library->manifest().op_count, 7U);
   EXPECT_STREQ(library->find("scale").value()->doc, "Multiplies by a number.");
 }
 

@@ -218,7 +218,7 @@ fn a_launch_runs_in_the_context_of_its_device_and_leaves_the_callers() {
 fn cuda_is_refused_after_a_fork() {
     let (_one, null) = driver(CUDA);
     host().set_tileiras(&write_script("fork", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
-    let x = dense(BASE, F32, &[4, 448]);
+    let x = dense(BASE, BF16, &[4, 448]);
     assert_eq!(softmax(&x, &x, 512, 0, 0), rc::OK, "{}", last_error());
     // SAFETY: the child only launches, looks and leaves.
     let child = unsafe { libc::fork() };
