@@ -74,12 +74,11 @@ def test_calls_that_look_different_are_planned_each():
     [
         lambda op: op(torch.ones(5), extra={}),
         lambda op: op(torch.ones(5), extra=[1]),
-        lambda op: op(torch.ones(5).requires_grad_()),
         lambda op: op(torch.view_as_complex(torch.ones(5, 2)).conj().imag),
         lambda op: op(torch.ones(5).as_subclass(type("Sub", (torch.Tensor,), {}))),
         lambda op: op(torch.ones(5), 2**70),
     ],
-    ids=["mapping", "list", "gradient", "negated", "subclass", "huge"],
+    ids=["mapping", "list", "negated", "subclass", "huge"],
 )
 def test_what_a_key_cannot_tell_is_always_planned(call):
     planner = Planner(lambda x, *_, **__: x)
@@ -93,8 +92,14 @@ def test_parameters_are_remembered_without_gradients():
     with torch.no_grad():
         assert [torch.equal(planner.op(x), 2 * x) for _ in range(2)] == [True, True]
     assert planner.asked == 1
+
+
+def test_a_gradient_without_an_operator_is_refused_with_the_ways_out():
+    planner, x = Planner(scale_by), torch.ones(5)
     planner.op(x)
-    assert planner.asked == 2
+    with pytest.raises(RuntimeError, match=r"requires_grad=True; .*no_grad.*detach.*backend='pytorch'"):
+        planner.op(torch.ones(5, requires_grad=True))
+    assert planner.asked == 1
 
 
 def test_a_result_in_place_is_the_callers_tensor():

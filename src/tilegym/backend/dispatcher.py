@@ -21,6 +21,8 @@ R = TypeVar("R")
 
 _logger = get_logger(__name__)
 _resolved: dict[str, dict[str, Implementation]] = {}
+# What torch.compile and torch.export see.
+_traced: dict[str, dict[str, Implementation]] = {}
 
 
 def register_impl(name: str, backend: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -31,6 +33,7 @@ def register_impl(name: str, backend: str) -> Callable[[Callable[P, R]], Callabl
 
     def decorator(function: Callable[P, R]) -> Callable[P, R]:
         registry.add(name, backend, function)
+        _traced.setdefault(name, {})[backend] = getattr(function, "traced", function)
         return function
 
     return decorator
@@ -51,7 +54,7 @@ def dispatch(name: str, fallback_backend: str = "pytorch") -> Callable[[Callable
         def choose(backend: str | None) -> Implementation:
             return _resolve(name, stub, backend or get_current_backend(), fallback_backend)
 
-        op = forwarder(stub, resolved, get_current_backend, choose)
+        op = forwarder(stub, resolved, _traced.setdefault(name, {}), get_current_backend, choose)
         op._tilegym_op_name = name  # type: ignore[attr-defined]
         return op
 

@@ -13,6 +13,8 @@ import keyword
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
+
 _KIND = inspect.Parameter
 _EMPTY = inspect.Parameter.empty
 
@@ -20,13 +22,15 @@ _EMPTY = inspect.Parameter.empty
 def forwarder(
     stub: Callable[..., Any],
     chosen: Mapping[str, Callable[..., Any]],
+    traced: Mapping[str, Callable[..., Any]],
     current: Callable[[], str],
     choose: Callable[[str | None], Callable[..., Any]],
 ) -> Callable[..., Any]:
     """A function with the stub's parameters plus keyword-only `backend` and any other keywords.
 
-    It calls `chosen[backend or current()]`, or what `choose(backend)` returns where that is not there yet, with all
-    arguments: those without default by position, the others by keyword with the values in force, `backend` left out.
+    It calls `chosen[backend or current()]`, or the same of `traced` while torch traces, or what `choose(backend)`
+    returns where that is not there yet, with all arguments: those without default by position, the others by keyword
+    with the values in force, `backend` left out.
     """
     parameters = [p for p in inspect.signature(stub).parameters.values() if p.name != "backend"]
     declared = [p for p in parameters if p.kind is not _KIND.VAR_KEYWORD]
@@ -34,12 +38,14 @@ def forwarder(
     name = stub.__name__ if stub.__name__.isidentifier() and not keyword.iskeyword(stub.__name__) else "op"
     source = (
         f"def {name}({_declaration(declared)}):\n"
-        f"    call_ = chosen_(backend or current_()) or choose_(backend)\n"
+        f"    table_ = traced_ if compiling_() else chosen_\n"
+        f"    call_ = table_.get(backend or current_()) or choose_(backend)\n"
         f"    if further_:\n"
         f"        return call_({_arguments(declared)}**further_)\n"
         f"    return call_({_arguments(declared)})\n"
     )
-    scope: dict[str, Any] = {"chosen_": chosen.get, "current_": current, "choose_": choose, **defaults}
+    tables = {"chosen_": chosen, "traced_": traced, "compiling_": torch.compiler.is_compiling}
+    scope: dict[str, Any] = {**tables, "current_": current, "choose_": choose, **defaults}
     exec(compile(source, f"<op {name}>", "exec"), scope)
     return functools.wraps(stub)(scope[name])
 

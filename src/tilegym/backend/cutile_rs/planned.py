@@ -12,13 +12,14 @@ import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 import torch
 
 from tilegym.autotune import DISABLE_AUTOTUNE_ENV
-from tilegym.backend.cutile_rs import utils
+from tilegym.backend.cutile_rs import modes, utils
 from tilegym.backend.cutile_rs.autotuner import choose_config
+from tilegym.backend.cutile_rs.modes import Autocast
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -67,24 +68,62 @@ class Launch:
     settings: tuple[Callable[[], object], ...] = ()
 
 
-def planned(planner: Callable[P, Any]) -> Callable[P, Any]:
+@overload
+def planned(planner: Callable[P, Any], /) -> Callable[P, Any]: ...
+@overload
+def planned(
+    *, operator: Callable[..., Any] | None = None, autocast: Autocast | None = None
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+def planned(
+    planner: Callable[P, Any] | None = None,
+    *,
+    operator: Callable[..., Any] | None = None,
+    autocast: Autocast | None = None,
+) -> Any:
     """Decorator that makes a planner callable: it launches what the planner returns.
 
     A planner that returns something else than a `Launch` has done the work itself, and the caller gets that.
-    The function's attribute `native` returns the callable of the extension, which the dispatcher calls directly.
+    The function's attribute `native` returns the callable of the extension, which the dispatcher calls directly;
+    `traced` is what torch.compile sees instead.
+
+    Args:
+        planner: where the decorator has no further arguments.
+        operator: takes the planner's arguments and calls a torch operator, which has gradients and can be traced.
+            Without one, a tensor that wants a gradient is refused.
+        autocast: what torch.autocast makes of the tensors: the region's dtype, or float32; None leaves them alone.
     """
 
-    @functools.cache
-    def native() -> Callable[P, Any]:
-        call: Callable[P, Any] = utils.extension().PlannedOp(planner, Launch, lambda: utils.kernel_library(), execute)
+    def decorator(planner: Callable[P, Any]) -> Callable[P, Any]:
+        with_gradient = operator or functools.partial(modes.refuse_gradient, planner.__name__)
+
+        def plan(*args: P.args, **kwargs: P.kwargs) -> Any:
+            if autocast is not None and modes.autocasts(args, kwargs):
+                return modes.under_autocast(call, autocast, args, kwargs)
+            if modes.wants_gradient(args, kwargs):
+                return with_gradient(*args, **kwargs)
+            launch = planner(*args, **kwargs)
+            if autocast is None or not isinstance(launch, Launch):
+                return launch
+            return dataclasses.replace(launch, settings=(*launch.settings, modes.autocast_getter(args, kwargs)))
+
+        @functools.cache
+        def native() -> Callable[P, Any]:
+            make = utils.extension().PlannedOp
+            made: Callable[P, Any] = make(plan, Launch, lambda: utils.kernel_library(), execute)
+            return made
+
+        @functools.wraps(planner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return native()(*args, **kwargs)
+
+        def traced(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return modes.under_autocast(operator or call, autocast, args, kwargs)
+
+        call.native = native  # type: ignore[attr-defined]
+        call.traced = traced  # type: ignore[attr-defined]
         return call
 
-    @functools.wraps(planner)
-    def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-        return native()(*args, **kwargs)
-
-    call.native = native  # type: ignore[attr-defined]
-    return call
+    return decorator if planner is None else decorator(planner)
 
 
 def execute(launch: Launch, kernels: Any) -> Any:

@@ -12,6 +12,8 @@ from tilegym.backend import register_impl
 from tilegym.backend.cutile_rs.planned import Launch, Output, planned, tuned
 from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.autograd.attention_sink import attention_sink_operator
+from tilegym.ops.cutile_rs.autograd.operator import encoded
 from tilegym.ops.cutile_rs.configs import AttentionConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.precision import tf32, tf32_settings
 
@@ -20,8 +22,26 @@ _OP = "attention_sink"
 _FEWEST_ROWS = 16
 
 
+def _operator(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    sinks: torch.Tensor,
+    sm_scale: float = 0.125,
+    sliding_window: int | None = None,
+    start_q: torch.Tensor | int = 0,
+    *,
+    allow_tf32: bool | None = None,
+    kernel_configs: Mapping[str, int] | None = None,
+) -> torch.Tensor:
+    first, start = (0, start_q) if isinstance(start_q, torch.Tensor) else (start_q, None)
+    options = (bool(tf32(allow_tf32)), encoded(kernel_configs))
+    window = _window(sliding_window)
+    return attention_sink_operator(query, key, value, sinks, float(sm_scale), window, first, start, *options)
+
+
 @register_impl(_OP, backend="cutile-rs")
-@planned
+@planned(operator=_operator, autocast="lower")
 def attention_sink(
     query: torch.Tensor,
     key: torch.Tensor,

@@ -23,14 +23,12 @@ def usable(op: str, name: str, value: Any) -> torch.Tensor:
         TypeError: not a tensor.
         ValueError: not strided, or not on a CPU or CUDA device.
         UnsupportedDtypeError: not float32, float16 or bfloat16.
-        RuntimeError: a gradient would be lost; kernels are forward only.
     """
     if (
         isinstance(value, torch.Tensor)
         and value.dtype in DTYPES
         and value.layout is torch.strided
         and (value.is_cpu or value.is_cuda)
-        and not (value.requires_grad and torch.is_grad_enabled())
     ):
         return value.resolve_neg() if value.is_neg() else value
     raise _refusal(op, name, value)
@@ -43,12 +41,7 @@ def _refusal(op: str, name: str, value: Any) -> Exception:
         return ValueError(f"{op}: {name}: wanted a tensor on a CPU or CUDA device, got one on {value.device}")
     if value.layout is not torch.strided:
         return ValueError(f"{op}: {name}: wanted a strided tensor, got {value.layout}; call .to_dense() first")
-    if value.dtype not in DTYPES:
-        return UnsupportedDtypeError(f"{op}: {name}: wanted float32, float16 or bfloat16, got {value.dtype}")
-    return RuntimeError(
-        f"{op}: {name}: wanted a tensor without gradient (cutile-rs kernels are forward only), got requires_grad=True; "
-        f"call it under torch.no_grad() or with {name}.detach(), or pass backend='pytorch'"
-    )
+    return UnsupportedDtypeError(f"{op}: {name}: wanted float32, float16 or bfloat16, got {value.dtype}")
 
 
 def same_device(op: str, name: str, tensor: torch.Tensor, other_name: str, other: torch.Tensor) -> None:

@@ -10,13 +10,31 @@ import torch
 from tilegym.backend import register_impl
 from tilegym.backend.cutile_rs.planned import Launch, Output, planned, tuned
 from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.autograd.operator import encoded
+from tilegym.ops.cutile_rs.autograd.products import matmul_operator
 from tilegym.ops.cutile_rs.configs import MatmulConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.precision import tf32, tf32_settings
 from tilegym.ops.cutile_rs.schedule import num_programs
 
 
+def _operator(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    trans_a: bool = False,
+    trans_b: bool = False,
+    static_persistent: bool | None = True,
+    use_tma: bool | None = True,
+    *,
+    allow_tf32: bool | None = None,
+    kernel_configs: Mapping[str, int] | None = None,
+) -> torch.Tensor:
+    persistent = static_persistent is None or bool(static_persistent)
+    options = (bool(trans_a), bool(trans_b), persistent, bool(tf32(allow_tf32)), encoded(kernel_configs))
+    return matmul_operator(a, b, *options)
+
+
 @register_impl("matmul", backend="cutile-rs")
-@planned
+@planned(operator=_operator, autocast="lower")
 def matmul(
     a: torch.Tensor,
     b: torch.Tensor,

@@ -10,12 +10,25 @@ from tilegym.backend import register_impl
 from tilegym.backend.cutile_rs.planned import Launch, Output, planned
 from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
 from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.autograd.gated import silu_and_mul_operator
+from tilegym.ops.cutile_rs.autograd.operator import encoded
 from tilegym.ops.cutile_rs.configs import RowConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.layout import may_overlap_itself, may_share_elements, packed_rows
 
 
+def _operator(
+    input: torch.Tensor, out: torch.Tensor | None = None, *, kernel_configs: Mapping[str, int] | None = None
+) -> torch.Tensor:
+    if out is not None:
+        raise ValueError(
+            "silu_and_mul: out: wanted tensors without gradient where the result is written in place, got "
+            "requires_grad=True or a traced call; call it without out, or under torch.no_grad()"
+        )
+    return silu_and_mul_operator(input, encoded(kernel_configs))
+
+
 @register_impl("silu_and_mul", backend="cutile-rs")
-@planned
+@planned(operator=_operator)
 def silu_and_mul(
     input: torch.Tensor, out: torch.Tensor | None = None, *, kernel_configs: Mapping[str, int] | None = None
 ) -> torch.Tensor | Launch:

@@ -10,12 +10,25 @@ from tilegym.backend import register_impl
 from tilegym.backend.cutile_rs.planned import Launch, Output, planned
 from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.autograd.operator import encoded
+from tilegym.ops.cutile_rs.autograd.softmax import softmax_operator
 from tilegym.ops.cutile_rs.configs import CHUNKED_BLOCK_SIZE, RowConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.layout import rows
 
 
+def _operator(
+    x: torch.Tensor,
+    use_tma: bool = False,
+    use_chunked: bool = False,
+    use_multi_wave: bool = False,
+    *,
+    kernel_configs: Mapping[str, int] | None = None,
+) -> torch.Tensor:
+    return softmax_operator(x, bool(use_chunked), encoded(kernel_configs))
+
+
 @register_impl("softmax", backend="cutile-rs")
-@planned
+@planned(operator=_operator, autocast="float32")
 def softmax(
     x: torch.Tensor,
     use_tma: bool = False,

@@ -10,12 +10,18 @@ from tilegym.backend import register_impl
 from tilegym.backend.cutile_rs.planned import Launch, Output, planned
 from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
+from tilegym.ops.cutile_rs.autograd.gated import swiglu_operator
+from tilegym.ops.cutile_rs.autograd.operator import encoded
 from tilegym.ops.cutile_rs.configs import RowConfig, configs_for, with_overrides
 from tilegym.ops.cutile_rs.layout import rows
 
 
+def _operator(a: torch.Tensor, b: torch.Tensor, *, kernel_configs: Mapping[str, int] | None = None) -> torch.Tensor:
+    return swiglu_operator(a, b, encoded(kernel_configs))
+
+
 @register_impl("swiglu", backend="cutile-rs")
-@planned
+@planned(operator=_operator)
 def swiglu(
     a: torch.Tensor, b: torch.Tensor, *, kernel_configs: Mapping[str, int] | None = None
 ) -> torch.Tensor | Launch:

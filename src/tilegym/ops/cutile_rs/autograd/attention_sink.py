@@ -22,7 +22,7 @@ def _run(
     start_tensor: torch.Tensor | None,
     tf32: bool,
     configs: str,
-) -> torch.Tensor:
+) -> Any:
     from tilegym.ops.cutile_rs.attention_sink import attention_sink
 
     first = start if start_tensor is None else start_tensor
@@ -71,7 +71,7 @@ def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
     return dq, dk, dv, dsinks, None, None, None, None, None, None
 
 
-operator = define(
+attention_sink_operator = define(
     "attention_sink(Tensor q, Tensor k, Tensor v, Tensor sinks, float scale, int window, int start, "
     "Tensor? start_tensor, bool tf32, str configs) -> Tensor",
     run=_run,

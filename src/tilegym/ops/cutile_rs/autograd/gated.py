@@ -9,16 +9,14 @@ import torch
 from tilegym.ops.cutile_rs.autograd.operator import decoded, define
 
 
-def _gradients(
-    gate: torch.Tensor, up: torch.Tensor, gradient: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _gradients(gate: torch.Tensor, up: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Of silu(gate) * up, in float32."""
     g, d = gate.float(), gradient.float()
     sigmoid = torch.sigmoid(g)
     return d * up.float() * sigmoid * (1 + g * (1 - sigmoid)), d * g * sigmoid
 
 
-def _run_halves(input: torch.Tensor, configs: str) -> torch.Tensor:
+def _run_halves(input: torch.Tensor, configs: str) -> Any:
     from tilegym.ops.cutile_rs.silu_and_mul import silu_and_mul
 
     return silu_and_mul(input, kernel_configs=decoded(configs))
@@ -47,7 +45,7 @@ silu_and_mul_operator = define(
 )
 
 
-def _run_pair(a: torch.Tensor, b: torch.Tensor, configs: str) -> torch.Tensor:
+def _run_pair(a: torch.Tensor, b: torch.Tensor, configs: str) -> Any:
     from tilegym.ops.cutile_rs.swiglu import swiglu
 
     return swiglu(a, b, kernel_configs=decoded(configs))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.library import Library, register_autograd, register_fake
 
-_library = Library("tilegym", "FRAGMENT")
+_library: Any = Library("tilegym", "FRAGMENT")  # type: ignore[no-untyped-call]
 
 
 def define(
@@ -21,7 +21,7 @@ def define(
     fake: Callable[..., Any],
     save: Callable[..., None],
     backward: Callable[..., Any],
-) -> Callable[..., Any]:
+) -> Callable[..., torch.Tensor]:
     """Defines `tilegym::<schema>` for CPU and CUDA tensors.
 
     Args:
@@ -39,7 +39,7 @@ def define(
         _library.impl(name, run, device)
     register_fake(f"tilegym::{name}", fake, lib=_library)
     register_autograd(f"tilegym::{name}", backward, setup_context=save, lib=_library)
-    operator: Callable[..., Any] = getattr(torch.ops.tilegym, name).default
+    operator: Callable[..., torch.Tensor] = getattr(torch.ops.tilegym, name).default
     return operator
 
 

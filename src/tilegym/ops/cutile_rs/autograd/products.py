@@ -12,7 +12,7 @@ from tilegym.ops.cutile_rs.autograd.operator import decoded, define
 
 def _run_matmul(
     a: torch.Tensor, b: torch.Tensor, trans_a: bool, trans_b: bool, persistent: bool, tf32: bool, configs: str
-) -> torch.Tensor:
+) -> Any:
     from tilegym.ops.cutile_rs.matmul import matmul
 
     return matmul(a, b, trans_a, trans_b, persistent, allow_tf32=tf32, kernel_configs=decoded(configs))
@@ -20,7 +20,7 @@ def _run_matmul(
 
 def _run_bmm(
     a: torch.Tensor, b: torch.Tensor, trans_a: bool, trans_b: bool, persistent: bool, tf32: bool, configs: str
-) -> torch.Tensor:
+) -> Any:
     from tilegym.ops.cutile_rs.bmm import bmm
 
     return bmm(a, b, trans_a, trans_b, persistent, allow_tf32=tf32, kernel_configs=decoded(configs))
@@ -38,7 +38,7 @@ def _save(ctx: Any, inputs: Any, output: torch.Tensor) -> None:
 
 
 def _backward_by(product: Callable[..., torch.Tensor]) -> Callable[..., tuple[Any, ...]]:
-    """With C = A B: dA = dC B^T and dB = A^T dC; a transposed operand gets the transpose, which is a product as well."""
+    """With C = A B: dA = dC B^T and dB = A^T dC; a transposed operand gets the transpose, a product as well."""
 
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:
         a, b = ctx.saved_tensors

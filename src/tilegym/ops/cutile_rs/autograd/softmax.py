@@ -9,7 +9,7 @@ import torch
 from tilegym.ops.cutile_rs.autograd.operator import decoded, define
 
 
-def _run(x: torch.Tensor, use_chunked: bool, configs: str) -> torch.Tensor:
+def _run(x: torch.Tensor, use_chunked: bool, configs: str) -> Any:
     from tilegym.ops.cutile_rs.softmax import softmax
 
     return softmax(x, use_chunked=use_chunked, kernel_configs=decoded(configs))
@@ -29,7 +29,7 @@ def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, Non
     return (y32 * (dy - (dy * y32).sum(-1, keepdim=True))).to(y.dtype), None, None
 
 
-operator = define(
+softmax_operator = define(
     "softmax(Tensor x, bool use_chunked, str configs) -> Tensor",
     run=_run,
     fake=_fake,
