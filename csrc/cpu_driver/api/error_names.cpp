@@ -18,14 +18,14 @@ constexpr std::array kErrors{
 #undef DRIVER_ERROR
 };
 
-/// Stores a column of the code's row; null and CUDA_ERROR_INVALID_VALUE for a code that this driver never returns.
+/// Stores a column of the code's row; null and CUDA_ERROR_INVALID_VALUE for what is no code.
 CUresult look_up(CUresult code, const char* ErrorRow::* column, const char** out) {
   if (out == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the pointer for the text is null");
   *out = nullptr;
   for (const ErrorRow& row : kErrors) {
     if (row.code == code) return give(out, row.*column);
   }
-  return fail(CUDA_ERROR_INVALID_VALUE, "error code " + std::to_string(code) + " is not one of this driver");
+  return fail(CUDA_ERROR_INVALID_VALUE, "error code " + std::to_string(code) + " is unknown");
 }
 
 }  // namespace
