@@ -46,6 +46,12 @@ def loops(x, count, **options):
     return y
 
 
+def test_package_has_it_without_loading_the_extension():
+    program = "import sys, tilegym_rs; tilegym_rs.cpu.load; print('tilegym_rs._core' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_entries_have_names_and_parameter_types():
     (entry,) = cpu.load(SOFTMAX).entries
     assert entry == cpu.Entry("row_softmax", ("ptr<f32>", *["i32"] * 4) * 2)
