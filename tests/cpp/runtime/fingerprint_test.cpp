@@ -100,8 +100,38 @@ TEST_F(FingerprintTest, FolderWithoutManifestIsAnErrorWithTheRemedy) {
   EXPECT_NE(fingerprint.error().message.find("CUTILE_RS_KERNELS_DIR"), std::string::npos);
 }
 
-TEST(BuildFingerprint, DependsOnTheCompiler) {
-  EXPECT_NE(build_fingerprint("sources", "rustc 1.89.0"), build_fingerprint("sources", "rustc 1.95.0"));
+TEST_F(FingerprintTest, PathBelowTheCrateFolderCounts) {
+  place_.write("ops/cutile_kernels/src/lib.rs",
+               "include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../../far/more.rs\"));");
+  place_.write("far/more.rs", "1");
+  const std::string before = now();
+  place_.write("far/more.rs", "2");
+  EXPECT_NE(now(), before);
+}
+
+TEST_F(FingerprintTest, CratesTakenFromAFolderCount) {
+  place_.write("ops/cutile_kernels/Cargo.toml",
+               "[dependencies]\nhelpers = { version = \"1\", path = \"../../helpers\" }");
+  place_.write("helpers/Cargo.toml", "[dependencies.deeper]\npath=\"../deeper\"");
+  place_.write("deeper/Cargo.toml", "[dependencies]\nhelpers = { path = \"../helpers\" }");
+  place_.write("deeper/src/lib.rs", "1");
+  const std::string before = now();
+  place_.write("deeper/src/lib.rs", "2");
+  EXPECT_NE(now(), before);
+}
+
+TEST_F(FingerprintTest, TestsOfTheCrateDoNotCount) {
+  const std::string before = now();
+  place_.write("ops/cutile_kernels/tests/launch.rs", "");
+  EXPECT_EQ(now(), before);
+  place_.write("ops/cutile_kernels/src/tests/mod.rs", "");
+  EXPECT_NE(now(), before);
+}
+
+TEST(BuildFingerprint, DependsOnCompilerAndOptions) {
+  const std::string plain = build_fingerprint("sources", "rustc 1.89.0", "");
+  EXPECT_NE(plain, build_fingerprint("sources", "rustc 1.95.0", ""));
+  EXPECT_NE(plain, build_fingerprint("sources", "rustc 1.89.0", "features=fast"));
 }
 
 }  // namespace
