@@ -24,7 +24,7 @@ SYSTEM_NEEDS=(
   "has_header toml++/toml.h|libtomlplusplus-dev" "has_cargo|cargo-web" "has_cargo|rustc-web"
 )
 TEST_NEEDS=(
-  "has_header gtest/gtest.h|libgtest-dev" "has_program ccache|ccache" "has_program rustfmt|rustfmt-web"
+  "has_header gtest/gtest.h|libgtest-dev" "has_header gmock/gmock.h|libgmock-dev" "has_program ccache|ccache" "has_program rustfmt|rustfmt-web"
   "has_program cargo-clippy|rust-web-clippy"
 )
 

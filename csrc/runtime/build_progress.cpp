@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTerminalPeriod{500};
 constexpr std::chrono::milliseconds kLogPeriod{15000};
+constexpr std::chrono::seconds kWaitingPeriod{4};
 
 void write_error(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -52,6 +53,16 @@ void BuildProgress::tick() {
 void BuildProgress::finish(std::string_view outcome) {
   activity_ = outcome;
   write_error((terminal_ ? "\r\x1b[K" : "") + line() + "\n");
+}
+
+void WaitingLine::show(const std::string& holder, std::chrono::seconds waited) {
+  if (waited < next_) {
+    return;
+  }
+  next_ = waited + kWaitingPeriod;
+  const std::string who = holder.empty() ? "another process" : holder;
+  write_error("tilegym: waiting for " + who + " to build the kernel library, " + minutes_text(waited) + " of at most " +
+              minutes_text(limit_) + "\n");
 }
 
 std::string minutes_text(std::chrono::seconds time) {

@@ -38,6 +38,19 @@ class BuildProgress {
   std::chrono::steady_clock::time_point shown_{};
 };
 
+/// Says now and then, on standard error, whom this process waits for.
+class WaitingLine {
+ public:
+  explicit WaitingLine(std::chrono::seconds limit) : limit_(limit) {}
+
+  /// To be called often. `holder` is "process 123 (pytest)", or empty where it is not known.
+  void show(const std::string& holder, std::chrono::seconds waited);
+
+ private:
+  std::chrono::seconds limit_;
+  std::chrono::seconds next_{0};
+};
+
 /// "1:23"
 std::string minutes_text(std::chrono::seconds time);
 

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -16,10 +18,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{200};
 
-std::string own_name() {
+std::string name_of(pid_t process) {
   std::string command;
-  std::getline(std::ifstream("/proc/self/comm"), command);
-  return "process " + std::to_string(getpid()) + " (" + command + ")";
+  std::getline(std::ifstream("/proc/" + std::to_string(process) + "/comm"), command);
+  return "process " + std::to_string(process) + (command.empty() ? "" : " (" + command + ")");
 }
 
 }  // namespace
@@ -33,7 +35,10 @@ Result<FileLock> FileLock::acquire(const std::filesystem::path& path, std::chron
   const auto start = std::chrono::steady_clock::now();
   while (!lock.try_lock()) {
     const auto waited = std::chrono::steady_clock::now() - start;
-    const std::string who = lock.holder();
+    std::string who = lock.holder();
+    if (who.empty()) {
+      who = lock_holder(path);
+    }
     if (waited >= limit) {
       return Error{"lock file " + path.string() + ": wanted it within " + std::to_string(limit.count()) + " s, but " +
                    (who.empty() ? "another process" : who) + " still holds it"};
@@ -45,6 +50,27 @@ Result<FileLock> FileLock::acquire(const std::filesystem::path& path, std::chron
   }
   lock.write_holder();
   return lock;
+}
+
+// A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 123 fe:01:456 0 EOF"; a waiting process has "->" after the number.
+// Devices are not compared: what stat tells of layered file systems differs from what the kernel locks.
+std::string lock_holder(const std::filesystem::path& path) {
+  struct stat entry{};
+  if (stat(path.c_str(), &entry) != 0) {
+    return "";
+  }
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, mode, access, place;
+    pid_t process = 0;
+    words >> number >> kind >> mode >> access >> process >> place;
+    const std::string inode = place.substr(place.rfind(':') + 1);
+    if (words && kind != "->" && process > 0 && inode == std::to_string(entry.st_ino)) {
+      return name_of(process);
+    }
+  }
+  return "";
 }
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
@@ -70,7 +96,7 @@ std::string FileLock::holder() const {
 
 // The file is never removed: a waiter may have it open already, and would then lock a file that nobody else sees.
 void FileLock::write_holder() const {
-  const std::string name = own_name();
+  const std::string name = name_of(getpid());
   if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, name.data(), name.size(), 0) < 0) {
     return;  // only the name in another process's waiting line is lost
   }

@@ -37,4 +37,7 @@ class FileLock {
   int descriptor_;
 };
 
+/// The process that holds a lock on a file, "process 123 (cargo)"; empty where nobody does or the kernel does not tell.
+std::string lock_holder(const std::filesystem::path& path);
+
 }  // namespace tilegym::runtime

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "runtime/manifest.h"
@@ -70,6 +71,23 @@ Status KernelLibrary::ensure_driver(DriverKind kind) {
   TILEGYM_TRY(bind_driver(DriverKind::cuda, kCudaDriver));
   cuda_bound_.store(true, std::memory_order_release);
   return {};
+}
+
+void KernelLibrary::set_successor(std::shared_ptr<KernelLibrary> successor) {
+  const std::scoped_lock lock(successor_mutex_);
+  successor_ = std::move(successor);
+}
+
+std::shared_ptr<KernelLibrary> KernelLibrary::newest(std::shared_ptr<KernelLibrary> library) {
+  while (true) {
+    std::shared_ptr<KernelLibrary> next;
+    {
+      const std::scoped_lock lock(library->successor_mutex_);
+      next = library->successor_;
+    }
+    if (next == nullptr) return library;
+    library = std::move(next);
+  }
 }
 
 Counters KernelLibrary::counters() const noexcept {

@@ -34,6 +34,11 @@ class KernelLibrary {
   /// Binds the driver of a kind of device on first use. A failure is not remembered: the next call tries again.
   [[nodiscard]] Status ensure_driver(DriverKind kind);
 
+  /// Gives the place of this library to a newer one; what callers hold of this one then goes to that.
+  void set_successor(std::shared_ptr<KernelLibrary> successor);
+  /// The library at the end of the line of successors of `library`, which is `library` itself where there is none.
+  [[nodiscard]] static std::shared_ptr<KernelLibrary> newest(std::shared_ptr<KernelLibrary> library);
+
   [[nodiscard]] Counters counters() const noexcept;
   /// Why the calling thread's last failed call failed; empty where the library says nothing.
   [[nodiscard]] std::string last_error() const;
@@ -56,6 +61,8 @@ class KernelLibrary {
   const Manifest* manifest_;
   Functions functions_;
   CpuDevice cpu_device_;
+  mutable std::mutex successor_mutex_;
+  std::shared_ptr<KernelLibrary> successor_;
   std::mutex cuda_mutex_;
   std::atomic<bool> cuda_bound_ = false;
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -107,11 +109,18 @@ const Result<SettingsFile>& loaded(FileSlot& slot) {
   return *slot.file;
 }
 
-Result<std::optional<Setting>> from_environment(const SettingRow& row) {
+using Variables = std::function<std::optional<std::string_view>(std::string_view variable)>;
+
+std::optional<std::string_view> real_variable(std::string_view variable) {
+  const char* value = std::getenv(std::string(variable).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string_view>(value);
+}
+
+Result<std::optional<Setting>> from_environment(const SettingRow& row, const Variables& variables) {
   for (const std::string_view variable : {row.variable, row.alias}) {
     // An empty variable counts as unset: that is how shells and CI files switch one off.
-    const char* value = variable.empty() ? nullptr : std::getenv(std::string(variable).c_str());
-    if (value != nullptr && *value != '\0') {
+    const std::string_view value = variable.empty() ? "" : variables(variable).value_or("");
+    if (!value.empty()) {
       TILEGYM_ASSIGN(Setting setting, make_setting(row, value, SettingOrigin::environment, variable, variable));
       return std::optional(std::move(setting));
     }
@@ -145,12 +154,14 @@ std::string_view name_of(SettingOrigin origin) {
   return kNames.at(static_cast<std::size_t>(origin));
 }
 
-Result<Setting> read_setting(std::string_view name) {
+namespace {
+
+Result<Setting> find_setting(std::string_view name, const Variables& variables) {
   const SettingRow* row = find_setting_row(name);
   if (row == nullptr) {
     return Error{"setting: wanted a name that `tilegym-rs doctor` lists, got '" + std::string(name) + "'"};
   }
-  TILEGYM_ASSIGN(std::optional<Setting> variable, from_environment(*row));
+  TILEGYM_ASSIGN(std::optional<Setting> variable, from_environment(*row, variables));
   if (variable) {
     return *std::move(variable);
   }
@@ -159,6 +170,55 @@ Result<Setting> read_setting(std::string_view name) {
     return *std::move(filed);
   }
   return Setting{row, std::string(row->default_text), SettingOrigin::built_in, ""};
+}
+
+struct Held {
+  std::string text;
+  std::string until;
+};
+
+struct HeldSettings {
+  std::mutex mutex;
+  std::map<std::string_view, Held> by_key;
+};
+
+HeldSettings& held_settings() {
+  static HeldSettings instance;
+  return instance;
+}
+
+}  // namespace
+
+Result<Setting> read_setting(std::string_view name) {
+  return find_setting(name, real_variable);
+}
+
+Result<Setting> setting_if(std::string_view name, std::optional<std::string_view> value) {
+  return find_setting(name,
+                      [&](std::string_view variable) { return variable == name ? value : real_variable(variable); });
+}
+
+Status hold_setting(std::string_view name, std::string_view until) {
+  TILEGYM_ASSIGN(Setting setting, read_setting(name));
+  const std::scoped_lock lock(held_settings().mutex);
+  held_settings().by_key[setting.row->key] = {std::move(setting.text), std::string(until)};
+  return {};
+}
+
+std::string late_change(std::string_view variable, std::optional<std::string_view> value) {
+  const SettingRow* row = find_setting_row(variable);
+  if (row == nullptr) {
+    return "";
+  }
+  const std::scoped_lock lock(held_settings().mutex);
+  const auto held = held_settings().by_key.find(row->key);
+  const Result<Setting> wanted = setting_if(variable, value);
+  // A bad value is told where the setting is read.
+  if (held == held_settings().by_key.end() || !wanted || wanted.value().text == held->second.text) {
+    return "";
+  }
+  return std::string(variable) + ": changed to '" + wanted.value().text + "' when '" + held->second.text +
+         "' was in use already, which stays in force until " + held->second.until;
 }
 
 Result<bool> read_flag(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,17 @@ std::string_view name_of(SettingOrigin origin);
 /// place, what was wanted and what was got); a settings file that cannot be parsed or holds an unknown key.
 /// Thread-safe, provided that nobody changes the environment at the same time.
 Result<Setting> read_setting(std::string_view name);
+
+/// What read_setting would give for `name`, a variable, if the environment held `value` for it, or nothing.
+Result<Setting> setting_if(std::string_view name, std::optional<std::string_view> value);
+
+/// Remembers the value of a setting as taken up for good, which ends with `until`, such as "the next process".
+/// Error: as read_setting.
+Status hold_setting(std::string_view name, std::string_view until);
+
+/// What to tell a user who is about to give `variable` another value, or none, than the one that is held: the value in
+/// force and how long it stays. Empty where the change takes effect, or changes nothing.
+std::string late_change(std::string_view variable, std::optional<std::string_view> value);
 
 Result<bool> read_flag(std::string_view name);
 Result<std::int64_t> read_integer(std::string_view name);  ///< kinds integer and bytes

@@ -103,6 +103,30 @@ def test_killed_builder_does_not_stand_in_the_way(fake: FakeToolchain) -> None:
     assert len(fake.runs()) == 2
 
 
+def test_killed_builder_takes_cargo_and_its_compilers_along(fake: FakeToolchain) -> None:
+    fake.act(f"sleep 600 & echo $! >> {fake.root}/runs; wait")
+    process = fake.start()
+    wait_until(lambda: len(fake.runs()) == 2)
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until(lambda: not any(is_running(each) for each in fake.runs()))
+
+
+def test_parallel_workers_of_pytest_build_once(fake: FakeToolchain) -> None:
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    fake.act("sleep 1")
+    test = fake.root / "test_build_of_worker.py"
+    test.write_text(
+        "import pytest; from tilegym_rs import build\n"
+        "@pytest.mark.parametrize('i', range(8))\n"
+        "def test_library_is_there(i): assert build.ensure_library().is_file()\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "4", "-p", "no:cacheprovider", str(test)]
+    done = subprocess.run(command, cwd=fake.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(fake.runs()) == 1
+
+
 def test_of_many_processes_one_builds(fake: FakeToolchain) -> None:
     fake.act("sleep 1")
     processes = [fake.start() for _ in range(4)]

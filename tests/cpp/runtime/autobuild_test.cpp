@@ -73,6 +73,8 @@ class AutobuildTest : public ::testing::Test {
   ScopedVariable crate_{"CUTILE_RS_KERNELS_DIR", std::nullopt};
   ScopedVariable autobuild_{"CUTILE_RS_AUTOBUILD", std::nullopt};
   ScopedVariable wait_{"TILEGYM_RS_BUILD_WAIT", std::nullopt};
+  ScopedVariable features_{"TILEGYM_RS_FEATURES", std::nullopt};
+  ScopedVariable flags_{"RUSTFLAGS", std::nullopt};
   ScopedVariable libclang_{"LIBCLANG_PATH", std::nullopt};
   ScopedVariable toolkit_{"CUDA_TOOLKIT_PATH", std::nullopt};
   ScopedVariable home_{"CUDA_HOME", std::nullopt};
@@ -287,6 +289,107 @@ TEST_F(AutobuildTest, PrebuiltLibraryIsTakenWhereThereAreNoSources) {
 TEST_F(AutobuildTest, NeitherSourcesNorLibraryIsAnError) {
   request_.crate.clear();
   EXPECT_NE(failure().find("got neither"), std::string::npos);
+}
+
+TEST_F(AutobuildTest, FeaturesReachCargoAndBuildAnotherLibrary) {
+  const fs::path plain = ensure().value().path;
+  const ScopedVariable features("TILEGYM_RS_FEATURES", "fast,small");
+  EXPECT_NE(ensure().value().path, plain);
+  EXPECT_NE(file_text(root_ / "runs").find("--features=fast,small\n"), std::string::npos);
+}
+
+TEST_F(AutobuildTest, VariablesOfCargoReachItAndBuildAnotherLibrary) {
+  const fs::path plain = ensure().value().path;
+  const ScopedVariable flags("RUSTFLAGS", "-Ctarget-cpu=native");
+  const ScopedVariable offline("CARGO_NET_OFFLINE", "true");
+  const ScopedVariable proxy("https_proxy", "socks5://there:1");
+  const ScopedVariable cargo("TILEGYM_TEST_CARGO",
+                             R"(echo "$RUSTFLAGS $CARGO_NET_OFFLINE $https_proxy" >> "$TILEGYM_TEST_RUNS")");
+  EXPECT_NE(ensure().value().path, plain);
+  EXPECT_NE(file_text(root_ / "runs").find("-Ctarget-cpu=native true socks5://there:1\n"), std::string::npos);
+}
+
+TEST_F(AutobuildTest, BuiltLibraryIsFoundWhereTheCompilerIsGone) {
+  const fs::path built = ensure().value().path;
+  fs::remove(root_ / "bin/cargo");
+  const ScopedVariable path("PATH", (root_ / "bin").string());
+  EXPECT_EQ(ensure().value().path, built);
+  place_.write("ops/softmax_kernel/kernel.rs", "const N: u32 = 2;");
+  EXPECT_NE(failure().find("cargo and rustc: wanted"), std::string::npos);
+}
+
+TEST_F(AutobuildTest, CargoThatWaitsForALockIsSaidAndEndsAtTheLimit) {
+  const ScopedVariable limit("TILEGYM_RS_BUILD_WAIT", "1");
+  const fs::path lock = place_.write("cache/target/release/.cargo-lock", "");
+  const auto held =
+      FileLock::acquire(lock, std::chrono::seconds(0), [](const std::string&, std::chrono::seconds) { return true; });
+  const ScopedVariable cargo("TILEGYM_TEST_CARGO",
+                             "echo '    Blocking waiting for file lock on build directory' >&2; sleep 600");
+  const std::string text = failure();
+  const std::string self = "process " + std::to_string(getpid()) + " (";
+  EXPECT_NE(said_.find("tilegym: waiting for " + self), std::string::npos) << said_;
+  EXPECT_NE(text.find("wanted cargo's lock on " + (root_ / "cache/target").string() + " within 1 s, but " + self),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("raise TILEGYM_RS_BUILD_WAIT"), std::string::npos);
+}
+
+TEST_F(AutobuildTest, CargoThatGetsTheLockInTimeGoesOn) {
+  const ScopedVariable cargo("TILEGYM_TEST_CARGO",
+                             "echo '    Blocking waiting for file lock on build directory' >&2; sleep 0.3");
+  EXPECT_TRUE(ensure().value().built);
+  EXPECT_NE(said_.find("tilegym: waiting for another process"), std::string::npos) << said_;
+}
+
+TEST_F(AutobuildTest, SignalThatEndsCargoIsNamed) {
+  const ScopedVariable cargo("TILEGYM_TEST_CARGO", "kill -9 $$");
+  EXPECT_NE(failure().find("(signal 9); full log: "), std::string::npos);
+}
+
+TEST_F(AutobuildTest, LeastRecentlyUsedLibrariesGoWhereTheLimitIsReached) {
+  const ScopedVariable limit("TILEGYM_RS_CACHE_MAX", "150K");
+  const ScopedVariable cargo("TILEGYM_TEST_CARGO", R"sh(
+mkdir -p "$CARGO_TARGET_DIR/release"; : > "$CARGO_TARGET_DIR/release/libcutile_kernels.so")sh");
+  std::vector<fs::path> built;
+  for (const char* text : {"first", "second", "third"}) {
+    place_.write("ops/softmax_kernel/kernel.rs", text);
+    built.push_back(ensure().value().path);
+    fs::resize_file(built.back(), 60 * 1024);
+    fs::last_write_time(built.back().parent_path(), fs::file_time_type::clock::now() - std::chrono::hours(9));
+  }
+  place_.write("ops/softmax_kernel/kernel.rs", "first");
+  EXPECT_EQ(ensure().value().path, built[0]);  // used again: now the youngest
+  place_.write("ops/softmax_kernel/kernel.rs", "fourth");
+  ASSERT_TRUE(ensure().value().built);
+  EXPECT_TRUE(fs::exists(built[0]));
+  EXPECT_NE(fs::exists(built[1]), fs::exists(built[2]));
+}
+
+TEST_F(AutobuildTest, TargetFolderCountsAndGoesUnlessACargoWorksInIt) {
+  const ScopedVariable limit("TILEGYM_RS_CACHE_MAX", "1K");
+  place_.write("cache/target/release/deps/big", std::string(4096, 'x'));
+  const fs::path lock = place_.write("cache/target/debug/.cargo-lock", "");
+  {
+    const auto held =
+        FileLock::acquire(lock, std::chrono::seconds(0), [](const std::string&, std::chrono::seconds) { return true; });
+    ASSERT_TRUE(ensure().value().built);
+    EXPECT_TRUE(fs::exists(root_ / "cache/target/release/deps/big"));
+  }
+  place_.write("ops/softmax_kernel/kernel.rs", "more");
+  const LibraryFile library = ensure().value();
+  EXPECT_TRUE(library.built && fs::exists(library.path));
+  EXPECT_FALSE(fs::exists(root_ / "cache/target"));
+}
+
+TEST_F(AutobuildTest, WhatKilledProcessesLeaveIsRemoved) {
+  place_.write("cache/.removed-12/kernels.so", "x");
+  const fs::path old = place_.write("cache/kernels/abc/.libcutile_kernels.so.12.0", "x");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const fs::path young = place_.write("cache/kernels/abc/.libcutile_kernels.so.13.0", "x");
+  ASSERT_TRUE(ensure().ok());
+  EXPECT_FALSE(fs::exists(root_ / "cache/.removed-12"));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young));
 }
 
 TEST_F(AutobuildTest, FindLibraryBuildsNothing) {

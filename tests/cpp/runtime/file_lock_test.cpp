@@ -87,5 +87,12 @@ TEST_F(FileLockTest, FolderThatIsNotThereIsAnError) {
   EXPECT_NE(lock.error().message.find("No such file"), std::string::npos) << lock.error().message;
 }
 
+TEST_F(FileLockTest, HolderOfAForeignLockIsFoundByTheKernel) {
+  EXPECT_EQ(lock_holder(path_), "");
+  const auto lock = FileLock::acquire(path_, seconds(0), keep_waiting);
+  EXPECT_EQ(lock_holder(path_).find("process " + std::to_string(getpid()) + " ("), 0U) << lock_holder(path_);
+  EXPECT_EQ(lock_holder(path_.parent_path() / "absent"), "");
+}
+
 }  // namespace
 }  // namespace tilegym::runtime

@@ -1,4 +1,4 @@
-#include "runtime/cargo.h"
+#include "runtime/cargo_messages.h"
 
 #include <gtest/gtest.h>
 
