@@ -97,7 +97,7 @@ def test_matmul_has_a_program_per_tile(recording_kernels):
 
 @pytest.mark.parametrize(("clusters", "occupancy", "programs"), [(1, 1, 132), (2, 1, 66), (2, 2, 132), (-1, -1, 132)])
 def test_persistent_programs_fill_the_device(recording_kernels, monkeypatch, clusters, occupancy, programs):
-    monkeypatch.setattr("tilegym.ops.cutile_rs.schedule.get_num_sm", lambda device: 132)
+    monkeypatch.setattr("tilegym.ops.cutile_rs.products.get_num_sm", lambda device: 132)
     tiles = {"bm": 16, "bn": 16, "bk": 16, "num_cta_in_cga": clusters, "occupancy": occupancy}
     call("matmul", torch.ones(512, 4), torch.ones(4, 512), kernel_configs=tiles)
     assert recording_kernels.launches[0][2]["num_programs"] == programs
