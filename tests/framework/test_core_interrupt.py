@@ -9,7 +9,7 @@ import pytest
 
 # `wait` prints "started" and then runs until its launch is cancelled, at most ten seconds.
 PROGRAM = """
-import asyncio, signal, sys, time
+import asyncio, ctypes, signal, sys, threading, time
 from tilegym_rs import _core
 library = _core.KernelLibrary(*sys.argv[1:])
 {before}
@@ -27,11 +27,11 @@ def interrupt(fake_kernels, fake_driver, tmp_path):
     return functools.partial(run_and_interrupt, [str(fake_kernels), str(fake_driver)], tmp_path)
 
 
-def run_and_interrupt(libraries, folder, before="", after=""):
+def run_and_interrupt(libraries, folder, before="", after="", launches=1):
     program = PROGRAM.format(before=before, after=after)
     command = [sys.executable, "-c", program, *libraries]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder) as process:
-        assert process.stdout.readline() == "started\n"
+        assert [process.stdout.readline() for _ in range(launches)] == ["started\n"] * launches
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
@@ -73,3 +73,15 @@ library.fail(0)
 print("uncancelled")
 """
     assert interrupt(after=after) == ["interrupted", "uncancelled"]
+
+
+def test_launches_of_other_threads_go_on(interrupt):
+    before = "worker = threading.Thread(target=library.fail, args=(0,)); worker.run = library.wait; worker.start()"
+    after = """
+time.sleep(0.2)
+print("running" if worker.is_alive() else "cancelled too")
+threading.excepthook = lambda failure: print(failure.exc_type.__name__)
+ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[2]), "fake_cancelled").value = 1
+worker.join()
+"""
+    assert interrupt(before, after, launches=2) == ["interrupted", "running", "KeyboardInterrupt"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import threading
+import time
 import weakref
 
 import pytest
@@ -153,6 +156,22 @@ def test_an_environment_variable_that_was_named_is_looked_at(monkeypatch):
         assert planner.asked == asked
 
 
+def test_a_setting_that_was_named_is_looked_at():
+    choice = [1]
+    planner = Planner(lambda x: Launch("scale", (Output.like(x, (3,)), x), {}, settings=(lambda: choice[0],)))
+    for value, asked in ((1, 1), (1, 1), (2, 2), (2, 2), (1, 3)):
+        choice[0] = value
+        planner.op(torch.ones(3))
+        assert planner.asked == asked
+
+
+def test_an_empty_tensor_needs_no_memory_of_its_own():
+    empty = torch.empty(0)
+    planner = Planner(lambda x: Launch("scale", (x, empty), {}, result=x))
+    assert [planner.op(x) is x for x in (torch.ones(3), torch.ones(3))] == [True, True]
+    assert planner.asked == 1
+
+
 def test_plans_can_be_forgotten():
     planner = Planner(scale_by)
     planner.op(torch.ones(5))
@@ -189,6 +208,31 @@ def test_no_tensor_is_kept():
     del x, out
     gc.collect()
     assert [reference() for reference in gone] == [None, None]
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_other_threads_run_and_tensors_live_while_a_launch_does(capfd, remembered):
+    planner = Planner(lambda x: Launch("await_first", (Output.like(x, (1,)), x), {}))
+    if remembered:
+        planner.op(torch.ones(1))
+    box, lived = [torch.zeros(1)], []
+    address, reference = box[0].data_ptr(), weakref.ref(box[0])
+
+    def finish():
+        while capfd.readouterr().out.count("started") == 0:
+            time.sleep(0.01)
+        box.clear()
+        gc.collect()
+        lived.append(reference() is not None)
+        ctypes.c_float.from_address(address).value = 1.0
+
+    capfd.readouterr()
+    worker = threading.Thread(target=finish)
+    worker.start()
+    # `await_first` runs until the worker, which needs the lock on Python, sets the element; else it fails.
+    planner.op(box[0])
+    worker.join()
+    assert (lived, planner.op.replays) == ([True], int(remembered))
 
 
 def test_errors_of_planner_and_library_come_through():

@@ -31,10 +31,13 @@ std::size_t last_report(char* buffer, std::size_t capacity) {
 void launch_totals(std::uint64_t* launches, std::uint64_t* nanoseconds) {
   *launches = *nanoseconds = 0;
 }
+int set_launch_schedule(const tilegym::cpu::ScheduleRow*) {
+  return 0;
+}
 void watch_cancelled(const std::atomic<bool>*) {}
 
-constexpr tilegym::cpu::PrivateTable kTable{sizeof(kTable), set_launch_ranges, configure,      set_cancelled,
-                                            last_report,    launch_totals,     watch_cancelled};
+constexpr tilegym::cpu::PrivateTable kTable{sizeof(kTable), set_launch_ranges, configure,           set_cancelled,
+                                            last_report,    launch_totals,     set_launch_schedule, watch_cancelled};
 
 }  // namespace
 

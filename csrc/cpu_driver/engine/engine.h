@@ -38,7 +38,7 @@ struct LaunchResult {
 struct LaunchOptions {
   /// Ranges the kernel may access; null: every address is allowed (raw driver users).
   const MemoryMap* memory = nullptr;
-  /// Polled once per tile block; true ends the launch with Outcome::cancelled.
+  /// Polled once per tile block and turn of a loop; true ends the launch with Outcome::cancelled.
   const std::atomic<bool>* cancel = nullptr;
   /// Upper limit of worker threads; 0: as many as the threading layer has.
   int threads = 0;

@@ -60,6 +60,7 @@ Jump StepRun::operator()(const ForStep& step) {
   // A step that is not positive would never end; the dialect rules it out.
   if (stride <= 0) return Jump::none;
   for (std::int64_t i = frame_.slot(step.lower); less(i, upper, 0) != 0;) {
+    if (frame_.cancelled()) return Jump::fault;
     frame_.slots[step.induction] = i;
     Jump jump = run_steps(*step.body, frame_);
     if (leaves_loop(jump)) return jump;
@@ -69,10 +70,11 @@ Jump StepRun::operator()(const ForStep& step) {
 }
 
 Jump StepRun::operator()(const LoopStep& step) {
-  while (true) {
+  while (!frame_.cancelled()) {
     Jump jump = run_steps(*step.body, frame_);
     if (leaves_loop(jump)) return jump;
   }
+  return Jump::fault;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -47,6 +48,7 @@ struct RowAccess {
 struct Frame {
   const Plan* plan = nullptr;
   const MemoryMap* memory = nullptr;
+  const std::atomic<bool>* cancel = nullptr;  ///< LaunchOptions::cancel
   std::vector<std::int64_t> slots = {};
   std::vector<std::byte*> buffers = {};
   std::byte* registers = nullptr;
@@ -61,6 +63,12 @@ struct Frame {
   Fault fault = {};
 
   [[nodiscard]] std::int64_t slot(SlotId id) const noexcept { return slots[id]; }
+  /// Whether the launch should end; records that as the fault.
+  [[nodiscard]] bool cancelled() noexcept {
+    if (cancel == nullptr || !cancel->load(std::memory_order_relaxed)) return false;
+    fault.outcome = Outcome::cancelled;
+    return true;
+  }
   /// Whether [address, address + bytes) may be accessed; records the fault where not.
   [[nodiscard]] bool allowed(std::uintptr_t address, std::size_t bytes, const OpPlace& place) noexcept {
     if (memory == nullptr || memory->contains(address, address + bytes)) return true;

@@ -54,16 +54,16 @@ class Launch {
 
  private:
   bool run_block(std::uint64_t block) {
-    if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
-      return fail({Outcome::cancelled, "kernel " + plan_.name + " was cancelled"});
-    }
     static thread_local Worker worker;
     if (worker.launch != id_) set_up(worker);
     const std::array<std::uint32_t, 3> index{static_cast<std::uint32_t>(block % grid_[0]),
                                              static_cast<std::uint32_t>(block / grid_[0] % grid_[1]),
                                              static_cast<std::uint32_t>(block / grid_[0] / grid_[1])};
     for (std::size_t d = 0; d < 3; ++d) worker.frame.slots[plan_.block_id[d]] = static_cast<std::int32_t>(index[d]);
-    if (run_steps(plan_.body, worker.frame) != Jump::fault) return true;
+    if (!worker.frame.cancelled() && run_steps(plan_.body, worker.frame) != Jump::fault) return true;
+    if (worker.frame.fault.outcome == Outcome::cancelled) {
+      return fail({Outcome::cancelled, "kernel " + plan_.name + " was cancelled"});
+    }
     return fail({worker.frame.fault.outcome, describe_fault(plan_, worker.frame, index)});
   }
 
@@ -75,6 +75,7 @@ class Launch {
     Frame& frame = worker.frame;
     frame.plan = &plan_;
     frame.memory = options_.memory;
+    frame.cancel = options_.cancel;
     frame.slots = slots_;
     frame.buffers.clear();
     for (const std::size_t offset : plan_.buffers) frame.buffers.push_back(memory + offset);

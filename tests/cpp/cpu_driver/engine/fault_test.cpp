@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 #include "cpu_driver/engine/kernel_builder.h"
@@ -102,6 +103,28 @@ TEST(Fault, CancelFlagEndsTheLaunch) {
   const LaunchResult result = kernel.value()->launch({4, 1, 1}, arguments, {.cancel = &cancel});
   EXPECT_EQ(result.outcome, Outcome::cancelled);
   EXPECT_EQ(value, 0);
+}
+
+TEST(Fault, CancelFlagEndsALoopWithinABlock) {
+  KernelBuilder k;
+  const TypeId i32 = k.tile(ElementType::i32);
+  k.store(k.pointer_parameter(ElementType::i32), k.int_constant(1));
+  k.region_op(Opcode::Loop, {k.int_constant(0)}, {1}, {i32},
+              {{{i32}, [&](const Values& v) { k.terminate(Opcode::Continue, {v[0]}); }}});
+  const auto kernel = k.lower();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  alignas(4) std::int32_t started = 0;
+  std::int32_t* pointer = &started;
+  std::atomic<bool> cancel{false};
+  LaunchResult result;
+  std::thread endless([&] {
+    const std::vector<const void*> arguments{&pointer};
+    result = kernel.value()->launch({1, 1, 1}, arguments, {.cancel = &cancel});
+  });
+  while (std::atomic_ref(started).load() == 0) std::this_thread::yield();
+  cancel = true;
+  endless.join();
+  EXPECT_EQ(result.outcome, Outcome::cancelled);
 }
 
 TEST(Fault, TooFewArgumentsAreRefused) {

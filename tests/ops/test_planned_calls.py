@@ -1,0 +1,129 @@
+"""Ops called again with tensors that look alike: launched without Python, as right as the first time."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tilegym import ops
+from tilegym.backend import registry
+from tilegym.ops import cutile_rs
+
+pytestmark = pytest.mark.usefixtures("seeded", "no_plans")
+
+SHAPES = {
+    "softmax": [(6, 20)],
+    "silu_and_mul": [(6, 20)],
+    "swiglu": [(6, 20), (6, 20)],
+    "matmul": [(9, 12), (12, 7)],
+    "bmm": [(2, 9, 12), (2, 12, 7)],
+    "attention_sink": [(1, 4, 2, 2, 16), (1, 8, 2, 16), (1, 8, 2, 16), (4,)],
+}
+
+
+@pytest.fixture
+def no_plans():
+    """Plans of other tests are gone."""
+    from tilegym.backend.cutile_rs import utils
+
+    utils.forget_plans()
+
+
+def inputs(op, dtype=torch.float32):
+    return [torch.randn(shape).to(dtype) for shape in SHAPES[op]]
+
+
+def ours(op, *args, **kwargs):
+    return getattr(ops, op)(*args, backend="cutile-rs", **kwargs)
+
+
+def native(op):
+    return registry.find(op, "cutile-rs").native()
+
+
+def check(op, args, **kwargs):
+    expected = getattr(ops, op)(*args, backend="pytorch", **kwargs)
+    torch.testing.assert_close(ours(op, *args, **kwargs), expected, atol=2e-2, rtol=2e-2)
+
+
+def test_every_op_is_planned():
+    assert set(SHAPES) == set(cutile_rs.__all__)
+
+
+@pytest.mark.parametrize("op", SHAPES)
+def test_a_second_call_takes_the_plan(op):
+    before = native(op).replays
+    for replays in range(3):
+        check(op, inputs(op))
+        assert native(op).replays == before + replays
+
+
+@pytest.mark.parametrize("op", SHAPES)
+def test_tensors_of_one_buffer_are_told_apart(op):
+    shapes = SHAPES[op]
+    buffer = torch.randn(sum(torch.Size(shape).numel() for shape in shapes) + 8)
+    for offset in (0, 4, 8):
+        args, begin = [], offset
+        for shape in shapes:
+            args.append(buffer[begin : begin + torch.Size(shape).numel()].view(shape))
+            begin += torch.Size(shape).numel()
+        check(op, args)
+
+
+@pytest.mark.parametrize("op", SHAPES)
+def test_a_gradient_is_not_lost_after_a_plan(op):
+    args = inputs(op)
+    ours(op, *args)
+    args[0].requires_grad_()
+    try:
+        out = ours(op, *args)
+    except RuntimeError as error:
+        assert "requires_grad" in str(error)  # noqa: PT017
+    else:
+        assert out.requires_grad
+    with torch.no_grad():
+        assert not ours(op, *args).requires_grad
+
+
+def test_a_negated_view_is_carried_out_after_a_plan():
+    check("softmax", [torch.randn(3, 4)])
+    check("softmax", [torch.view_as_complex(torch.randn(3, 4, 2)).conj().imag])
+
+
+def test_one_tensor_twice_and_two_tensors_are_different_calls():
+    a, b = torch.randn(8, 8), torch.randn(8, 8)
+    for pair in ((a, a), (a, b), (b, a), (b, b), (a, a.t()), (a, b.t())):
+        check("matmul", pair)
+
+
+def test_out_is_checked_for_overlap_after_a_plan():
+    buffer = torch.randn(3, 12)
+    ours("silu_and_mul", buffer[:, :6], out=torch.empty(3, 12)[:, :3])
+    ours("silu_and_mul", buffer[:, :6], out=buffer[:, 8:11])
+    with pytest.raises(ValueError, match="overlap"):
+        ours("silu_and_mul", buffer[:, :6], out=buffer[:, 2:5])
+
+
+def test_torchs_choice_of_tf32_is_read_at_each_call(monkeypatch):
+    # 1 + 2^-12 is 1 in TF32, which has ten bits of fraction.
+    a, b = torch.full((16, 16), 1 + 2**-12), torch.eye(16)
+    seen = []
+    for choice in (True, False, True):
+        monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", choice)
+        seen.append(ours("matmul", a, b)[0, 0].item())
+    assert seen == [1.0, 1 + 2**-12, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "text"),
+    [
+        ("softmax", [(2**31, 4)], r"softmax\(\): argument 'x': wanted extents of at most 2147483647, got 2147483648"),
+        ("silu_and_mul", [(2**31, 4)], "wanted extents of at most 2147483647, got 2147483648 in dimension 0"),
+        ("matmul", [(2**31, 2), (2, 2)], r"matmul\(\): argument 'a': wanted extents of at most"),
+        ("bmm", [(2, 2, 2**31), (2, 2**31, 2)], r"bmm\(\): argument 'a': wanted extents of at most"),
+    ],
+    ids=["softmax", "silu_and_mul", "matmul", "bmm"],
+)
+def test_extents_beyond_32_bits_are_refused_before_memory_is_taken(op, args, text):
+    with pytest.raises(ValueError, match=text):
+        ours(op, *(torch.ones(()).expand(shape) for shape in args))

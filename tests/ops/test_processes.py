@@ -1,0 +1,52 @@
+"""Ops in processes that fork or are interrupted; each test has a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+FORK = """
+import os, sys, torch
+from tilegym import ops
+x, y = torch.randn(64, 300), torch.randn(3, 7)
+call = lambda t: ops.softmax(t, backend="cutile-rs")
+before = call(x)
+child = os.fork()
+if child == 0:
+    right = torch.equal(call(x), before) and torch.allclose(call(y), torch.softmax(y, -1), atol=1e-6)
+    os._exit(0 if right else 1)
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status) or not torch.equal(call(x), before))
+"""
+
+# One tile block would take minutes over so many columns, which are all one number in memory.
+INTERRUPT = """
+import sys, torch
+from tilegym import ops
+a, b = torch.ones(1, 1).expand(64, 2**30), torch.ones(1, 1).expand(2**30, 64)
+small = torch.ones(4, 4)
+ops.matmul(small, small, backend="cutile-rs")
+print("started", flush=True)
+try:
+    ops.matmul(a, b, backend="cutile-rs")
+except KeyboardInterrupt:
+    print(ops.matmul(small, small, backend="cutile-rs")[0, 0].item(), flush=True)
+"""
+
+
+def test_a_forked_child_gets_the_parents_values(tmp_path):
+    outcome = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK], cwd=tmp_path, check=False, timeout=120, capture_output=True
+    )
+    assert outcome.returncode == 0, outcome.stderr.decode()
+
+
+def test_ctrl_c_ends_a_long_kernel_and_the_next_call_works(tmp_path):
+    command = [sys.executable, "-c", INTERRUPT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    assert (process.returncode, output) == (0, "4.0\n"), errors
