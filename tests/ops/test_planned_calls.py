@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import torch
 
@@ -104,12 +106,21 @@ def test_out_is_checked_for_overlap_after_a_plan():
         ours("silu_and_mul", buffer[:, :6], out=buffer[:, 2:5])
 
 
-def test_torchs_choice_of_tf32_is_read_at_each_call(monkeypatch):
+@pytest.fixture
+def tf32_choice():
+    """Sets torch's flag; it is restored."""
+    flags = torch.backends.cuda.matmul
+    before = flags.allow_tf32
+    yield functools.partial(setattr, flags, "allow_tf32")
+    flags.allow_tf32 = before
+
+
+def test_torchs_choice_of_tf32_is_read_at_each_call(tf32_choice):
     # 1 + 2^-12 is 1 in TF32, which has ten bits of fraction.
     a, b = torch.full((16, 16), 1 + 2**-12), torch.eye(16)
     seen = []
     for choice in (True, False, True):
-        monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", choice)
+        tf32_choice(choice)
         seen.append(ours("matmul", a, b)[0, 0].item())
     assert seen == [1.0, 1 + 2**-12, 1.0]
 

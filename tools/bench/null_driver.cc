@@ -1,5 +1,5 @@
-// A driver that does nothing and says so at once: what is left of a launch is the cost of asking for it. It stands in for
-// the CPU device's driver, so it has that one's private table. cutile's own loader is not involved.
+// A driver that does nothing and says so at once: what is left of a launch is the cost of asking for it. It stands in
+// for the CPU device's driver, so it has that one's private table. cutile's own loader is not involved.
 #include <cstring>
 #include <ctime>
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+_LARGEST_EXTENT = 2**31 - 1
+
 
 def rows(tensor: torch.Tensor) -> torch.Tensor:
     """[..., n] as [rows, n]: a view where the strides allow one, else a packed copy. The tensor has elements."""
@@ -18,7 +20,8 @@ def packed_rows(tensor: torch.Tensor) -> torch.Tensor:
     if view.shape[1] == 1:
         # A single column is contiguous whatever its stride says.
         return view.as_strided(view.shape, (view.stride(0), 1))
-    return view.contiguous()
+    # What no kernel takes is refused where it is launched, without a copy of it.
+    return view if max(view.shape) > _LARGEST_EXTENT else view.contiguous()
 
 
 def may_overlap_itself(tensor: torch.Tensor) -> bool:
