@@ -24,7 +24,8 @@ from typing import Any
 import torch
 
 import tilegym
-from tilegym_rs import _core, build
+import tilegym_rs
+from tilegym_rs import _core
 
 _HERE = Path(__file__).resolve().parent
 _NATIVE_CALLS = 20_000
@@ -41,11 +42,11 @@ def build_null_driver(folder: Path) -> Path:
     return driver
 
 
-def load_library(driver: Path) -> Path:
-    """Makes the kernel library launch through `driver` in this process; returns the library's file."""
+def load_library(driver: Path) -> None:
+    """Makes the kernel library launch through `driver` in this process."""
     loading = importlib.import_module("tilegym_rs.library")
     loading.stand_in_path = lambda: driver
-    return build.ensure_library()
+    tilegym_rs.library()
 
 
 def op_calls() -> dict[str, tuple[Call, torch.Tensor]]:
@@ -66,48 +67,46 @@ def per_call(call: Call, number: int = _PYTHON_CALLS) -> float:
 
 
 class NativeLoop:
-    """Packed calls of one op from compiled code."""
+    """Packed calls of one op from compiled code; what `scalars` leaves out takes the manifest's default."""
 
-    def __init__(self, driver: Path, library: Path, op: str, tensors: list[torch.Tensor], scalars: list[int]) -> None:
+    def __init__(self, driver: Path, op: str, tensors: list[torch.Tensor], scalars: dict[str, int]) -> None:
+        library = tilegym_rs.library()
         self._time = ctypes.CDLL(str(driver)).time_packed_calls
         self._time.restype = ctypes.c_longlong
-        self._op = ctypes.cast(getattr(ctypes.CDLL(str(library)), f"cutile_{op}_packed"), ctypes.c_void_p)
+        self._op = ctypes.cast(getattr(ctypes.CDLL(library.path), f"cutile_{op}_packed"), ctypes.c_void_p)
         self._tensors = tensors
         self._descriptors = [ctypes.create_string_buffer(bytes(_core.make_tensor_desc(t)), 104) for t in tensors]
-        values = [ctypes.addressof(desc) for desc in self._descriptors] + scalars + [-1, 0]
-        self._count = len(values)
-        self._arguments = (ctypes.c_int64 * self._count)(*values)
+        given = {"device_id": -1, "raw_stream": 0} | scalars
+        rows = [row for row in library.describe(op)["params"] if row["kind"] != "tensor"]
+        values = [given.get(row["name"], row["default"]) for row in rows]
+        packed = [ctypes.addressof(desc) for desc in self._descriptors] + values
+        self._count = len(packed)
+        self._arguments = (ctypes.c_int64 * self._count)(*packed)
 
     def nanoseconds(self) -> float:
         """Of one call, measured over many."""
         count, calls = ctypes.c_size_t(self._count), ctypes.c_longlong(_NATIVE_CALLS)
         taken = self._time(self._op, self._arguments, count, calls)
         if taken < 0:
-            raise RuntimeError(f"a launch failed: {tilegym_error()}")
+            raise RuntimeError(f"a launch failed: {tilegym_rs.last_error()}")
         return float(taken) / _NATIVE_CALLS
 
 
-def tilegym_error() -> str:
-    """Why the library's last call failed."""
-    return importlib.import_module("tilegym_rs").last_error()
-
-
-def native_loops(driver: Path, library: Path) -> dict[str, NativeLoop]:
+def native_loops(driver: Path) -> dict[str, NativeLoop]:
     """One loop per op, on tensors like those of op_calls."""
     x, half = torch.randn(8, 64), torch.empty(8, 32)
     a, b = torch.randn(8, 16), torch.randn(16, 32)
-    tiles = [128, 128, 32, 8, 1, -1, -1, 1]  # bm, bn, bk, group_size_m, num_programs, cluster, occupancy, persistent
-    arguments = {
-        "softmax": ([torch.empty(8, 64), x], [64, -1, -1]),
-        "silu_and_mul": ([half, x], [32, -1, -1]),
-        "matmul": ([half, a, b], tiles),
+    tiles = {"bm": 128, "bn": 128, "bk": 32, "num_programs": 1, "persistent": 1}
+    return {
+        "softmax": NativeLoop(driver, "softmax", [torch.empty(8, 64), x], {"block_size": 64}),
+        "silu_and_mul": NativeLoop(driver, "silu_and_mul", [half, x], {"block_size": 32}),
+        "matmul": NativeLoop(driver, "matmul", [half, a, b], tiles),
     }
-    return {op: NativeLoop(driver, library, op, *given) for op, given in arguments.items()}
 
 
-def measure(seconds: float, driver: Path, library: Path) -> dict[str, Any]:
+def measure(seconds: float, driver: Path) -> dict[str, Any]:
     """Medians per op, and the worst of them."""
-    calls, loops = op_calls(), native_loops(driver, library)
+    calls, loops = op_calls(), native_loops(driver)
     empties = {op: (lambda shape=tuple(out.shape): torch.empty(shape)) for op, (_, out) in calls.items()}
     for op in calls:  # compile and plan before anything is timed
         calls[op][0](), calls[op][0](), loops[op].nanoseconds()
@@ -139,7 +138,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         driver = build_null_driver(Path(folder))
-        result = measure(arguments.seconds, driver, load_library(driver))
+        load_library(driver)
+        result = measure(arguments.seconds, driver)
     print(f"{'op':<16}{'rust ns':>10}{'op us':>10}{'empty us':>10}{'ratio':>10}")
     for op, row in result["ops"].items():
         print(f"{op:<16}" + "".join(f"{value:>10.2f}" for value in row.values()))
