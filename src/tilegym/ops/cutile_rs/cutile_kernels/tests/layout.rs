@@ -25,7 +25,10 @@ fn cpp_layout() -> String {
 
 macro_rules! fields {
     ($out:ident, $type:ident, $($field:ident)+) => {
-        $out += &format!("{} {}", stringify!($type), size_of::<$type>());
+        fields!($out, $type, format!(" {}", size_of::<$type>()), $($field)+);
+    };
+    ($out:ident, $type:ident, $size:expr, $($field:ident)+) => {
+        $out += &format!("{}{}", stringify!($type), $size);
         $( $out += &format!(" {}={}", stringify!($field), offset_of!($type, $field)); )+
         $out += "\n";
     };
@@ -41,7 +44,7 @@ fn structures_match_the_headers() {
     fields!(rust, HostTable, size lookup release store log setting);
     fields!(rust, Counters, launches compiles compile_nanoseconds);
     fields!(rust, RangeRow, pointer bytes name);
-    fields!(rust, PrivateTable, size set_launch_ranges configure set_cancelled last_report launch_totals);
+    fields!(rust, PrivateTable, "", size set_launch_ranges configure set_cancelled last_report launch_totals);
     rust += &format!("Arg {}\n", size_of::<PackedArg>());
     rust += &format!("version {ABI_VERSION} rank {MAX_RANK}\n");
     let codes = [rc::OK, rc::UNSUPPORTED_DTYPE, rc::LAUNCH_FAILED, rc::DEVICE_FAILED, rc::NULL_POINTER];

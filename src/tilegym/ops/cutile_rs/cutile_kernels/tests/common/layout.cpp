@@ -42,7 +42,8 @@ int main() {
   using cpu::PrivateTable;
   using cpu::RangeRow;
   SIZE(RangeRow), FIELD(RangeRow, pointer), FIELD(RangeRow, bytes), FIELD(RangeRow, name), END();
-  SIZE(PrivateTable), FIELD(PrivateTable, size), FIELD(PrivateTable, set_launch_ranges),
+  // Rust knows the first functions only; the table may grow behind them.
+  std::printf("PrivateTable"), FIELD(PrivateTable, size), FIELD(PrivateTable, set_launch_ranges),
       FIELD(PrivateTable, configure), FIELD(PrivateTable, set_cancelled), FIELD(PrivateTable, last_report),
       FIELD(PrivateTable, launch_totals), END();
   SIZE(Arg), END();
