@@ -42,7 +42,7 @@ struct LaunchOptions {
   const std::atomic<bool>* cancel = nullptr;
   /// Upper limit of worker threads; 0: as many as the threading layer has.
   int threads = 0;
-  BlockOrder order;
+  BlockOrder order = {};
 };
 
 /// An entry lowered to a plan. Immutable; any number of threads may launch it at once.
