@@ -133,7 +133,10 @@ void drain(const Context& context) {
 
 void end_resources(const Context& context) {
   const auto closed = streams().erase_if([&](const Stream& stream) { return &stream.context() == &context; });
-  for (const auto& stream : closed) stream->close();
+  for (const auto& stream : closed) {
+    abandon_capture(*stream);
+    stream->close();
+  }
   drain(context);
   events().erase_if([&](const Event& event) { return event.context == &context; });
   unload_modules_of(context);

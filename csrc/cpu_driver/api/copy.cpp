@@ -8,8 +8,15 @@
 namespace tilegym::cpu {
 namespace {
 
-CUdeviceptr number(const void* pointer) noexcept {
-  return reinterpret_cast<CUdeviceptr>(pointer);
+CopyEnd host(const void* pointer) noexcept {
+  return {CU_MEMORYTYPE_HOST, reinterpret_cast<CUdeviceptr>(pointer)};
+}
+CopyEnd device(CUdeviceptr address) noexcept {
+  return {CU_MEMORYTYPE_DEVICE, address};
+}
+/// The call leaves it to the address what its memory is.
+CopyEnd any(CUdeviceptr address) noexcept {
+  return {CU_MEMORYTYPE_UNIFIED, address};
 }
 
 /// Calls without a stream return when their work is done.
@@ -24,8 +31,8 @@ CUresult do_now(const Work& work, CUstream stream) {
 }
 
 /// Memory of the program itself, which it may use again when the call returns.
-bool pageable(CUdeviceptr address) {
-  return address != 0 && !find_allocation(address);
+bool pageable(CUmemorytype type, CUdeviceptr address) {
+  return type != CU_MEMORYTYPE_DEVICE && !find_allocation(address);
 }
 
 CUresult copy_in_stream(const CUDA_MEMCPY3D& copy, CUstream stream) {
@@ -33,7 +40,8 @@ CUresult copy_in_stream(const CUDA_MEMCPY3D& copy, CUstream stream) {
   TILEGYM_CU_TRY(find_lane(stream, lane));
   TILEGYM_CU_TRY(check_box(copy));
   TILEGYM_CU_TRY(issue(lane, copy));
-  const bool waits = pageable(source_of(copy)) || pageable(destination_of(copy));
+  const bool waits =
+      pageable(copy.srcMemoryType, source_of(copy)) || pageable(copy.dstMemoryType, destination_of(copy));
   return waits ? settle(lane) : CUDA_SUCCESS;
 }
 
@@ -82,17 +90,17 @@ using namespace tilegym::cpu;
 extern "C" {
 
 WITHOUT_STREAM(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
-               { return do_now(linear_copy(to, from, bytes), stream); })
+               { return do_now(linear_copy(any(to), any(from), bytes), stream); })
 WITHOUT_STREAM(cuMemcpyPeer, (CUdeviceptr to, CUcontext first, CUdeviceptr from, CUcontext second, size_t bytes), {
   TILEGYM_CU_TRY(check_peers(first, second));
-  return do_now(linear_copy(to, from, bytes), stream);
+  return do_now(linear_copy(device(to), device(from), bytes), stream);
 })
 WITHOUT_STREAM(cuMemcpyHtoD_v2, (CUdeviceptr to, const void* from, size_t bytes),
-               { return do_now(linear_copy(to, number(from), bytes), stream); })
+               { return do_now(linear_copy(device(to), host(from), bytes), stream); })
 WITHOUT_STREAM(cuMemcpyDtoH_v2, (void* to, CUdeviceptr from, size_t bytes),
-               { return do_now(linear_copy(number(to), from, bytes), stream); })
+               { return do_now(linear_copy(host(to), device(from), bytes), stream); })
 WITHOUT_STREAM(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
-               { return do_now(linear_copy(to, from, bytes), stream); })
+               { return do_now(linear_copy(device(to), device(from), bytes), stream); })
 WITHOUT_STREAM(cuMemcpy2D_v2, (const CUDA_MEMCPY2D* given),
                { return with(given, [&](const auto& copy) { return do_now(box_of(copy), stream); }); })
 WITHOUT_STREAM(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D* given),
@@ -113,27 +121,27 @@ WITHOUT_STREAM(cuMemsetD2D32_v2, (CUdeviceptr to, size_t pitch, unsigned value, 
                { return do_now(rows(to, pitch, value, 4, width, height), stream); })
 
 CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return entry(__func__, [&] { return copy_in_stream(linear_copy(to, from, bytes), stream); });
+  return entry(__func__, [&] { return copy_in_stream(linear_copy(any(to), any(from), bytes), stream); });
 }
 
 CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext first, CUdeviceptr from, CUcontext second, size_t bytes,
                                    CUstream stream) {
   return entry(__func__, [&]() -> CUresult {
     TILEGYM_CU_TRY(check_peers(first, second));
-    return copy_in_stream(linear_copy(to, from, bytes), stream);
+    return copy_in_stream(linear_copy(device(to), device(from), bytes), stream);
   });
 }
 
 CUresult CUDAAPI cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
-  return entry(__func__, [&] { return copy_in_stream(linear_copy(to, number(from), bytes), stream); });
+  return entry(__func__, [&] { return copy_in_stream(linear_copy(device(to), host(from), bytes), stream); });
 }
 
 CUresult CUDAAPI cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return entry(__func__, [&] { return copy_in_stream(linear_copy(number(to), from, bytes), stream); });
+  return entry(__func__, [&] { return copy_in_stream(linear_copy(host(to), device(from), bytes), stream); });
 }
 
 CUresult CUDAAPI cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return entry(__func__, [&] { return copy_in_stream(linear_copy(to, from, bytes), stream); });
+  return entry(__func__, [&] { return copy_in_stream(linear_copy(device(to), device(from), bytes), stream); });
 }
 
 CUresult CUDAAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* given, CUstream stream) {

@@ -138,11 +138,14 @@ void fill_box(const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
   }
 }
 
-CUDA_MEMCPY3D linear_copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) noexcept {
+CUDA_MEMCPY3D linear_copy(CopyEnd to, CopyEnd from, std::size_t bytes) noexcept {
   CUDA_MEMCPY3D copy{};
-  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-  copy.srcDevice = from;
-  copy.dstDevice = to;
+  copy.srcMemoryType = from.type;
+  copy.srcHost = reinterpret_cast<const void*>(from.address);
+  copy.srcDevice = from.address;
+  copy.dstMemoryType = to.type;
+  copy.dstHost = reinterpret_cast<void*>(to.address);
+  copy.dstDevice = to.address;
   copy.srcPitch = copy.dstPitch = copy.WidthInBytes = bytes;
   copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
   return copy;

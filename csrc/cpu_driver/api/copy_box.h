@@ -13,7 +13,12 @@ CUresult check_box(const CUDA_MEMSET_NODE_PARAMS& fill);
 void copy_box(const CUDA_MEMCPY3D& copy) noexcept;
 void fill_box(const CUDA_MEMSET_NODE_PARAMS& fill) noexcept;
 
-[[nodiscard]] CUDA_MEMCPY3D linear_copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) noexcept;
+/// What a side of a linear copy is to the program; all of it is memory of the host.
+struct CopyEnd {
+  CUmemorytype type;
+  CUdeviceptr address;
+};
+[[nodiscard]] CUDA_MEMCPY3D linear_copy(CopyEnd to, CopyEnd from, std::size_t bytes) noexcept;
 [[nodiscard]] CUDA_MEMCPY3D box_of(const CUDA_MEMCPY2D& copy) noexcept;
 
 /// Address of the first byte that the copy reads or writes.

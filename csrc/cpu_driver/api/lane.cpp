@@ -18,7 +18,10 @@ class ThreadStreams {
   ThreadStreams& operator=(const ThreadStreams&) = delete;
   ~ThreadStreams() {
     for (const CUstream handle : handles_) {
-      if (const auto stream = streams().erase(handle)) stream->close();
+      const auto stream = streams().erase(handle);
+      if (stream == nullptr) continue;
+      abandon_capture(*stream);
+      stream->close();
     }
   }
 

@@ -72,7 +72,12 @@ CUresult get_module(CUmodule* out, CUlibrary handle) {
 CUresult unload(CUlibrary handle) {
   std::shared_ptr<Library> library;
   TILEGYM_CU_TRY(find_library(handle, library));
-  for (const auto& [context, module] : library->modules) modules().erase(module);
+  std::map<const Context*, CUmodule> loaded;
+  {
+    const std::scoped_lock lock(driver_lock());
+    loaded.swap(library->modules);
+  }
+  for (const auto& [context, module] : loaded) modules().erase(module);
   libraries().erase(handle);
   return CUDA_SUCCESS;
 }

@@ -213,6 +213,16 @@ TEST_F(Capture, DestroyedStreamGivesItsCaptureUp) {
   EXPECT_EQ(launch(make_function(outcome(Outcome::ok)), nullptr), CUDA_SUCCESS);
 }
 
+TEST_F(Capture, EndsWithTheThreadWhoseStreamItIsOn) {
+  std::thread([&] {
+    EXPECT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+    begin(CU_STREAM_PER_THREAD);
+  }).join();
+  CUdeviceptr memory = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&memory, 4), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree_v2(memory), CUDA_SUCCESS);
+}
+
 TEST_F(Capture, ThreadsOwnStreamCaptures) {
   begin(CU_STREAM_PER_THREAD);
   mark(CU_STREAM_PER_THREAD, 1);

@@ -167,6 +167,19 @@ TEST_F(StreamTest, EveryThreadHasItsOwnStream) {
   EXPECT_NE(own_id(), other);
 }
 
+TEST_F(StreamTest, CopyBetweenDeviceAddressesDoesNotWait) {
+  const CUstream stream = make_stream();
+  int from = 7;
+  int to = 0;
+  Gate gate;
+  hold(stream, gate);
+  EXPECT_EQ(cuMemcpyDtoDAsync_v2(reinterpret_cast<CUdeviceptr>(&to), reinterpret_cast<CUdeviceptr>(&from), 4, stream),
+            CUDA_SUCCESS);
+  gate.open();
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(to, 7);
+}
+
 TEST_F(StreamTest, HostFunctionRunsInOrder) {
   const CUstream stream = make_stream();
   Gate gate;
