@@ -8,7 +8,7 @@
 /// version are compared when a library is loaded.
 namespace tilegym::runtime {
 
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 inline constexpr std::size_t kMaxRank = 5;
 
 enum class DType : std::int32_t {
@@ -94,21 +94,30 @@ struct Manifest {
   const char* cutile_version;
 };
 
+enum class DriverKind : std::int32_t { cuda = 0, cpu = 1 };
+
 /// Services of the host process that the kernel library may call; set once by cutile_bind_host. Null entries are
-/// absent.
+/// absent. Images are bytecode for the CPU device and cubins for a GPU.
+///
+/// A key is text: lines "name=value" that describe the kernel, an empty line, then whatever else decides the image. It
+/// does not depend on the kind of driver.
 struct HostTable {
   std::size_t size;  ///< sizeof(HostTable)
   /// Looks a compiled image up by key; returns its length and sets *image (valid until release), or 0.
-  std::size_t (*lookup)(const std::uint8_t* key, std::size_t key_size, const std::uint8_t** image);
+  std::size_t (*lookup)(DriverKind kind, const std::uint8_t* key, std::size_t key_size, const std::uint8_t** image);
   void (*release)(const std::uint8_t* image);
-  void (*store)(const std::uint8_t* key, std::size_t key_size, const std::uint8_t* image, std::size_t image_size);
+  void (*store)(DriverKind kind, const std::uint8_t* key, std::size_t key_size, const std::uint8_t* image,
+                std::size_t image_size);
   /// level: 0 trace, 1 debug, 2 info, 3 warning, 4 error.
   void (*log)(std::int32_t level, const char* text, std::size_t length);
   /// Value of a setting as text, or null where it is unset; valid until the next call on the thread.
   const char* (*setting)(const char* name);
+  /// Compiles bytecode for a target ("sm_90"); `title` says what it is. Returns a ReturnCode: ok sets *image (valid
+  /// until release) and *image_size, every other sets *reason (valid until the next call on the thread).
+  std::int32_t (*assemble)(const char* title, const char* target, const std::uint8_t* bytecode,
+                           std::size_t bytecode_size, const std::uint8_t** image, std::size_t* image_size,
+                           const char** reason);
 };
-
-enum class DriverKind : std::int32_t { cuda = 0, cpu = 1 };
 
 /// Exported functions of the library, by symbol name.
 using BindDriverFn = std::int32_t (*)(std::int32_t kind, const char* path);  // cutile_bind_driver

@@ -85,7 +85,7 @@ TEST(KernelLibrary, MissingFunctionIsNamed) {
 }
 
 TEST(KernelLibrary, OtherAbiVersionIsRefusedWithBothNumbers) {
-  EXPECT_THAT(load_error(fake("fake_kernels_abi")), HasSubstr("wanted ABI version 1, got 99; rebuild it"));
+  EXPECT_THAT(load_error(fake("fake_kernels_abi")), HasSubstr("wanted ABI version 2, got 99; rebuild it"));
 }
 
 TEST(KernelLibrary, OtherDescriptorSizeIsRefusedWithBothNumbers) {

@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char};
 
 use crate::dtype::DTypes;
 
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 /// Largest rank a descriptor carries.
 pub const MAX_RANK: usize = 5;
 
@@ -214,20 +214,39 @@ pub struct Manifest {
 // SAFETY: the manifest is immutable and its pointers refer to static data.
 unsafe impl Sync for Manifest {}
 
-/// Services of the host process. Null entries are absent.
+/// Services of the host process. Null entries are absent. Images are bytecode for the CPU device and cubins for a GPU;
+/// `kind` is that of the driver that loads them.
+///
+/// A key is text: lines "name=value" that describe the kernel, an empty line, then whatever else decides the image. It
+/// does not depend on the kind of driver.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct HostTable {
     /// `size_of::<HostTable>()` of the host's header.
     pub size: usize,
     /// Looks a compiled image up; returns its length and sets the pointer (valid until release), or returns 0.
-    pub lookup: Option<unsafe extern "C" fn(key: *const u8, key_size: usize, image: *mut *const u8) -> usize>,
+    pub lookup:
+        Option<unsafe extern "C" fn(kind: i32, key: *const u8, key_size: usize, image: *mut *const u8) -> usize>,
     pub release: Option<unsafe extern "C" fn(image: *const u8)>,
-    pub store: Option<unsafe extern "C" fn(key: *const u8, key_size: usize, image: *const u8, image_size: usize)>,
+    pub store:
+        Option<unsafe extern "C" fn(kind: i32, key: *const u8, key_size: usize, image: *const u8, image_size: usize)>,
     /// Level 0 trace, 1 debug, 2 info, 3 warning, 4 error.
     pub log: Option<unsafe extern "C" fn(level: i32, text: *const c_char, length: usize)>,
     /// Value of a setting, or null where it is unset; valid until the next call on the thread.
     pub setting: Option<unsafe extern "C" fn(name: *const c_char) -> *const c_char>,
+    /// Compiles bytecode for a target; `title` says what it is. OK sets the image (valid until release) and its length,
+    /// every other code sets the reason (valid until the next call on the thread).
+    pub assemble: Option<
+        unsafe extern "C" fn(
+            title: *const c_char,
+            target: *const c_char,
+            bytecode: *const u8,
+            bytecode_size: usize,
+            image: *mut *const u8,
+            image_size: *mut usize,
+            reason: *mut *const c_char,
+        ) -> i32,
+    >,
 }
 
 /// Launches submitted, kernels compiled and nanoseconds spent compiling, all since load.

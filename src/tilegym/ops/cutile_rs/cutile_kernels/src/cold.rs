@@ -2,16 +2,17 @@
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::compile::Specialization;
 use crate::context::CurrentContext;
 use crate::definition::Kernel;
-use crate::driver::{self, Device, Driver, Function, Stream};
+use crate::driver::{self, Device, Driver, Function, Kind, Stream};
 use crate::error::{Error, Result};
 use crate::host::{self, Level};
 use crate::image;
+use crate::key::Key;
 use crate::launch::Request;
 use crate::table::{Entry, KERNELS};
 
@@ -26,7 +27,7 @@ pub fn compiles() -> (u64, u64) {
     (COMPILES.load(Ordering::Relaxed), COMPILE_NANOSECONDS.load(Ordering::Relaxed))
 }
 
-/// The entry of a key that the table did not show. One thread at a time compiles; the others then find its result.
+/// The entry of a key that the table did not show. One thread makes it; others that ask for the same key wait for that.
 #[cold]
 #[inline(never)]
 pub fn load(request: &Request<'_>) -> Result<&'static Entry> {
@@ -34,8 +35,10 @@ pub fn load(request: &Request<'_>) -> Result<&'static Entry> {
 }
 
 fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
-    let mut kernels = KERNELS.lock();
-    if let Some(entry) = kernels.find(&request.key) {
+    let _turn = Turn::wait(request.key);
+    let anew = makes_anew();
+    let known = if anew { None } else { KERNELS.lock().find(&request.key) };
+    if let Some(entry) = known {
         return Ok(entry);
     }
     let driver = driver::of_device(request.call.device)?;
@@ -45,7 +48,36 @@ fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
     let specialization =
         Specialization::new(request.kernel, &device.arch, request.options, request.generics, request.args)?;
     let function = function_of(driver, device, &specialization)?;
-    Ok(kernels.add(request.key, Entry { function, context: device.context, driver }))
+    let entry = Entry { function, context: device.context, driver };
+    Ok(if anew { Box::leak(Box::new(entry)) } else { KERNELS.lock().add(request.key, entry) })
+}
+
+/// Whether the host wants kernels made anew at every call. They stay out of the table, so that the next call comes here
+/// again.
+fn makes_anew() -> bool {
+    host::setting(c"TILEGYM_RS_CACHE").is_some_and(|mode| mode == "refresh")
+}
+
+/// The right to make the kernel of a key, which one thread has at a time.
+struct Turn(Key);
+
+static MAKING: Mutex<Vec<Key>> = Mutex::new(Vec::new());
+static MADE: Condvar = Condvar::new();
+
+impl Turn {
+    fn wait(key: Key) -> Self {
+        let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = |making: &mut Vec<Key>| making.contains(&key);
+        MADE.wait_while(making, taken).unwrap_or_else(PoisonError::into_inner).push(key);
+        Self(key)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        MAKING.lock().unwrap_or_else(PoisonError::into_inner).retain(|key| *key != self.0);
+        MADE.notify_all();
+    }
 }
 
 /// A graph would not replay what loading does, and a capture should not wait for a compiler.
@@ -73,11 +105,14 @@ fn images() -> MutexGuard<'static, Vec<(String, Vec<u8>)>> {
 }
 
 fn function_of(driver: &'static Driver, device: &Device, specialization: &Specialization) -> Result<Function> {
-    let key = image::cache_key(driver.kind(), specialization);
-    if let Some((_, image)) = images().iter().find(|(known, _)| *known == key) {
+    let key = image::cache_key(specialization);
+    if !makes_anew()
+        && let Some((_, image)) = images().iter().find(|(known, _)| Some(known) == key.as_ref())
+    {
         return load_image(driver, device, specialization.kernel, image);
     }
-    if let Some(image) = host::lookup(key.as_bytes()) {
+    let cached = key.as_ref().and_then(|key| host::lookup(driver.kind(), key));
+    if let Some(image) = cached {
         match load_image(driver, device, specialization.kernel, &image) {
             Ok(function) => return Ok(function),
             Err(error) => host::log(Level::Warning, || {
@@ -85,19 +120,26 @@ fn function_of(driver: &'static Driver, device: &Device, specialization: &Specia
             }),
         }
     }
+    let image = compile(driver.kind(), specialization)?;
+    let function = load_image(driver, device, specialization.kernel, &image)
+        .map_err(|error| Error::launch(format!("kernel {}: {}", specialization.title(), error.text)))?;
+    if let Some(key) = key {
+        host::store(driver.kind(), &key, &image);
+        if device.has_peers && !makes_anew() {
+            images().push((key, image));
+        }
+    }
+    Ok(function)
+}
+
+fn compile(kind: Kind, specialization: &Specialization) -> Result<Vec<u8>> {
     let start = Instant::now();
-    let image = image::build(driver.kind(), specialization)?;
+    let image = image::build(kind, specialization)?;
     let elapsed = start.elapsed();
     COMPILES.fetch_add(1, Ordering::Relaxed);
     COMPILE_NANOSECONDS.fetch_add(elapsed.as_nanos() as u64, Ordering::Relaxed);
     host::log(Level::Debug, || format!("compiled {} in {:.0} ms", specialization.title(), elapsed.as_secs_f64() * 1e3));
-    let function = load_image(driver, device, specialization.kernel, &image)
-        .map_err(|error| Error::launch(format!("kernel {}: {}", specialization.title(), error.text)))?;
-    host::store(key.as_bytes(), &image);
-    if device.has_peers {
-        images().push((key, image));
-    }
-    Ok(function)
+    Ok(image)
 }
 
 /// Loads an image for the life of the process.

@@ -8,7 +8,7 @@ use crate::abi::rc;
 use crate::args::AnyArg;
 use crate::definition::Kernel;
 use crate::dtype::dtype_str;
-use crate::error::{Error, Result, text_of};
+use crate::error::{Error, Result, catching};
 use crate::host::{self, Level};
 use crate::key::class;
 use crate::launch::{Generic, Options};
@@ -26,6 +26,8 @@ pub struct Specialization {
     options: Options,
     tensors: Vec<TensorClass>,
     scalars: Vec<(&'static str, DivHint)>,
+    /// The tensors of the launch that needs the code, for messages.
+    given: Vec<String>,
 }
 
 /// What the code for a tensor parameter depends on, per dimension where plural.
@@ -48,7 +50,11 @@ impl Specialization {
         let generics = generics.iter().map(|generic| generic_text(*generic)).collect::<Result<_>>()?;
         let mut tensors = Vec::new();
         let mut scalars = Vec::new();
+        let mut given = Vec::new();
         for arg in args {
+            if let AnyArg::Tensor(name, tensor) | AnyArg::Pointer(name, tensor) = arg {
+                given.push(format!("{name}: {} {:?}", dtype_str(tensor.dtype()).unwrap_or("?"), tensor.extents()));
+            }
             match arg {
                 AnyArg::Tensor(name, tensor) => tensors.push(TensorClass::new(name, tensor)),
                 AnyArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.address()))),
@@ -56,12 +62,16 @@ impl Specialization {
                 AnyArg::Float => {}
             }
         }
-        Ok(Self { kernel, arch: arch.to_owned(), generics, options, tensors, scalars })
+        Ok(Self { kernel, arch: arch.to_owned(), generics, options, tensors, scalars, given })
     }
 
-    /// The kernel with its generics and target, for messages.
+    /// The kernel with its element types, tile sizes, arguments and target, for messages.
     pub fn title(&self) -> String {
-        format!("{}<{}> for {}", self.kernel.name(), self.generics.join(", "), self.arch)
+        let names = self.kernel.generic_names();
+        let name = |i: usize| names.get(i).map_or_else(String::new, |name| format!("{name} = "));
+        let generics: Vec<_> = self.generics.iter().enumerate().map(|(i, value)| name(i) + value).collect();
+        let (kernel, given) = (self.kernel.name(), self.given.join(", "));
+        format!("{kernel}<{}>({given}) for {}", generics.join(", "), self.arch)
     }
 
     /// Every field that the lowered code depends on, as text.
@@ -136,15 +146,13 @@ impl Specialization {
 
     /// Runs `work` where the compiler has enough stack; a panic of it becomes an error.
     pub fn on_compile_thread<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        let subject = || format!("kernel {}: the compiler panicked", self.title());
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("tilegym-compile".to_owned()).stack_size(STACK_BYTES);
-            let thread = thread.spawn_scoped(scope, work).map_err(|error| {
+            let thread = thread.spawn_scoped(scope, || catching(&subject, work)).map_err(|error| {
                 Error::launch(format!("kernel {}: cannot start the compile thread: {error}", self.title()))
             })?;
-            thread.join().unwrap_or_else(|payload| {
-                let text = format!("kernel {}: the compiler panicked: {}", self.title(), text_of(&*payload));
-                Err(Error::new(rc::PANICKED, text))
-            })
+            thread.join().unwrap_or_else(|_| Err(Error::new(rc::PANICKED, subject())))
         })
     }
 }

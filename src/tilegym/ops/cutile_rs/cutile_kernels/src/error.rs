@@ -2,9 +2,10 @@
 
 use core::ffi::{CStr, c_char};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use crate::abi::rc;
 
@@ -42,6 +43,8 @@ impl Error {
 
 thread_local! {
     static LAST: RefCell<CString> = RefCell::new(CString::default());
+    /// File, line and column of the thread's last panic.
+    static PLACE: Cell<Option<String>> = const { Cell::new(None) };
 }
 
 /// Runs the body of an exported function: its code on return, its text kept for [`last_error`].
@@ -50,10 +53,32 @@ pub fn guard(body: impl FnOnce() -> Result<()>) -> i32 {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => rc::OK,
         Ok(Err(error)) => report(error),
-        Err(payload) => {
-            report(Error::new(rc::PANICKED, format!("panic in the kernel library: {}", text_of(&*payload))))
-        }
+        Err(payload) => report(panicked("panic in the kernel library", &*payload)),
     }
+}
+
+/// Runs work that may panic; a panic becomes an error of the subject.
+pub fn catching<T>(subject: &dyn Fn() -> String, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panicked(&subject(), &*payload)))
+}
+
+/// The error of a panic that this thread has caught.
+#[cold]
+fn panicked(subject: &str, payload: &(dyn Any + Send)) -> Error {
+    let place = PLACE.take().map_or_else(String::new, |place| format!(" ({place})"));
+    Error::new(rc::PANICKED, format!("{subject}: {}{place}", text_of(payload)))
+}
+
+/// Makes panics remember where they happened. The library has a panic hook of its own, whatever the host process does.
+pub fn note_panics() {
+    static NOTED: Once = Once::new();
+    NOTED.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PLACE.set(panic.location().map(ToString::to_string));
+            previous(panic);
+        }));
+    });
 }
 
 #[cold]
@@ -65,7 +90,7 @@ fn report(error: Error) -> i32 {
 }
 
 /// The message of a panic's payload.
-pub fn text_of(payload: &(dyn Any + Send)) -> &str {
+fn text_of(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

@@ -12,6 +12,7 @@ use crate::{cold, driver, host, launch};
 /// `path` is null or a NUL-terminated text; the library it names is a driver.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cutile_bind_driver(kind: i32, path: *const c_char) -> i32 {
+    error::note_panics();
     guard(|| {
         if path.is_null() {
             return Err(Error::new(rc::NULL_POINTER, "cutile_bind_driver: argument path: wanted a path, got null"));
@@ -27,6 +28,7 @@ pub unsafe extern "C" fn cutile_bind_driver(kind: i32, path: *const c_char) -> i
 /// `host` is null or points at a table whose `size` is right and whose functions stay callable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cutile_bind_host(host: *const HostTable) -> i32 {
+    error::note_panics();
     // SAFETY: by the caller's promise.
     guard(|| unsafe { host::bind(host) })
 }

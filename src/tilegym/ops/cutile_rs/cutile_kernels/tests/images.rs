@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CPU, CUDA, counters, dense, driver, folder, host, last_error, write_script};
+use common::{CPU, CUDA, counters, dense, driver, host, last_error};
 use cutile_kernels::abi::rc;
 use cutile_kernels::dtype::{F16, F32};
 use cutile_kernels::softmax;
@@ -14,50 +14,78 @@ fn softmax(block: i32, device: i32) -> i32 {
     unsafe { softmax::unpacked(&x, &x, block, -1, -1, device, 0) }
 }
 
-/// A tileiras that hands its input on as output.
-const COPY: &str = r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#;
-
 #[test]
 fn cpu_images_are_bytecode() {
     let (_one, _null) = driver(CPU);
     assert_eq!(softmax(16, -1), rc::OK, "{}", last_error());
     let (key, image) = host().stored().pop().unwrap();
-    assert!(key.contains("format=bytecode") && key.contains("generics=f32,16") && key.contains("arch=sm_90"), "{key}");
+    assert!(
+        key.contains("kernel=softmax_module::softmax_single_tile_kernel\n")
+            && key.contains("generics=f32,16\n")
+            && key.contains("arch=sm_90\n"),
+        "{key}"
+    );
+    assert!(key.ends_with(include_str!("../../softmax_kernel/kernel.rs")), "{key}");
     assert!(cutile_ir::decode_bytecode(&image).unwrap().contains("@softmax_single_tile_kernel_entry"));
 }
 
 #[test]
 fn cuda_images_are_made_for_the_devices_target() {
     let (_one, _null) = driver(CUDA);
-    let log = folder().join("args");
-    host().set_tileiras(&write_script("log", &format!("echo \"$@\" >> {}; {COPY}", log.display())));
     assert_eq!(softmax(32, 0), rc::OK, "{}", last_error());
-    let args = std::fs::read_to_string(log).unwrap();
-    assert!(args.contains("--gpu-name sm_90 --opt-level 3 -o "), "{args}");
-    let input = args.split_whitespace().last().unwrap();
-    assert!(!std::path::Path::new(input).parent().unwrap().exists(), "the temporary folder is removed");
+    let (title, target, bytecode) = host().assembled().pop().unwrap();
+    assert_eq!(title, "softmax_single_tile_kernel<E = f32, BLOCK = 32>(out: f32 [16, 16], x: f32 [16, 16]) for sm_90");
+    assert_eq!(target, "sm_90");
+    assert!(cutile_ir::decode_bytecode(&bytecode).is_ok());
 }
 
 #[test]
-fn a_failing_assembler_is_quoted_and_its_input_kept() {
+fn a_refusal_of_the_compiler_is_passed_on_and_stores_nothing() {
     let (_one, _null) = driver(CUDA);
-    let script = write_script("fail", "echo out of registers >&2; exit 3");
-    host().set_tileiras(&script);
-    assert_eq!(softmax(64, 0), rc::LAUNCH_FAILED);
-    let text = last_error();
-    let start = format!("softmax: kernel softmax_single_tile_kernel<f32, 64> for sm_90: {}: ", script.display());
-    assert!(text.starts_with(&start) && text.contains("exit status: 3: out of registers"), "{text}");
-    let kept = text.split("the bytecode is kept in ").nth(1).expect("a folder");
-    assert!(std::path::Path::new(kept).join("kernel.tileirbc").exists());
-    std::fs::remove_dir_all(kept).unwrap();
+    for (code, block) in [(rc::LAUNCH_FAILED, 64), (rc::CANCELLED, 64)] {
+        host().refuse(code, "it ended with exit status 5");
+        assert_eq!(softmax(block, 0), code);
+        assert_eq!(last_error(), "softmax: it ended with exit status 5");
+    }
+    assert_eq!(host().stored().len(), 0);
+    host().clear();
+    assert_eq!(softmax(64, 0), rc::OK, "{}", last_error());
 }
 
 #[test]
-fn a_missing_assembler_names_the_setting() {
-    let (_one, _null) = driver(CUDA);
-    host().set_tileiras(&folder().join("absent"));
-    assert_eq!(softmax(128, 0), rc::LAUNCH_FAILED);
-    assert!(last_error().contains("set CUTILE_TILEIRAS_PATH to a tileiras"), "{}", last_error());
+fn every_call_compiles_where_the_host_asks_for_it() {
+    let (_one, _null) = driver(CPU);
+    host().set_mode("refresh");
+    let before = counters().compiles;
+    assert_eq!([softmax(128, -1), softmax(128, -1)], [rc::OK; 2], "{}", last_error());
+    assert_eq!(counters().compiles - before, 2);
+    host().set_mode("on");
+    assert_eq!(softmax(128, -1), rc::OK, "{}", last_error());
+    let loaded = counters().compiles;
+    assert_eq!(softmax(128, -1), rc::OK, "{}", last_error());
+    assert_eq!(counters().compiles, loaded);
+}
+
+#[test]
+fn threads_that_need_one_kernel_share_one_compilation() {
+    let (_one, _null) = driver(CPU);
+    let before = counters().compiles;
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..16).map(|_| scope.spawn(|| softmax(2048, -1))).collect();
+        assert!(calls.into_iter().all(|call| call.join().unwrap() == rc::OK));
+    });
+    assert_eq!(counters().compiles - before, 1);
+}
+
+#[test]
+fn threads_that_need_different_kernels_get_all_of_them() {
+    let (_one, _null) = driver(CPU);
+    let before = counters().compiles;
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (12..18).map(|power| scope.spawn(move || softmax(1 << power, -1))).collect();
+        assert!(calls.into_iter().all(|call| call.join().unwrap() == rc::OK), "{}", last_error());
+    });
+    assert_eq!(counters().compiles - before, 6);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CPU, CUDA, counters, dense, driver, host, last_error, strided, write_script};
+use common::{CPU, CUDA, counters, dense, driver, host, last_error, strided};
 use cutile_kernels::abi::{TensorDesc, rc};
 use cutile_kernels::dtype::{BF16, F16, F32};
 use cutile_kernels::{matmul, silu_and_mul, softmax};
@@ -32,7 +32,6 @@ fn matmul(c: &TensorDesc, a: &TensorDesc, b: &TensorDesc, programs: i32, persist
 #[test]
 fn cached_launch_makes_two_driver_calls() {
     let (_one, null) = driver(CUDA);
-    host().set_tileiras(&write_script("copy", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
     let x = dense(BASE, F32, &[4, 64]);
     assert_eq!(softmax(&x, &x, 64, 0, 0), rc::OK, "{}", last_error());
     null.reset();
@@ -195,7 +194,6 @@ fn a_captured_stream_takes_loaded_kernels_only() {
 #[test]
 fn devices_of_one_architecture_share_an_image() {
     let (_one, null) = driver(CUDA);
-    host().set_tileiras(&write_script("shared", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
     let x = dense(BASE, F32, &[4, 320]);
     let before = counters().compiles;
     for device in [0, 1, 0, 1] {
@@ -207,7 +205,6 @@ fn devices_of_one_architecture_share_an_image() {
 #[test]
 fn a_launch_runs_in_the_context_of_its_device_and_leaves_the_callers() {
     let (_one, null) = driver(CUDA);
-    host().set_tileiras(&write_script("second", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
     let x = dense(BASE, F32, &[4, 192]);
     null.set_current(0x1000);
     assert_eq!(softmax(&x, &x, 256, 1, 0), rc::OK, "{}", last_error());
@@ -217,7 +214,6 @@ fn a_launch_runs_in_the_context_of_its_device_and_leaves_the_callers() {
 #[test]
 fn cuda_is_refused_after_a_fork() {
     let (_one, null) = driver(CUDA);
-    host().set_tileiras(&write_script("fork", r#"while [ "$1" != -o ]; do shift; done; cp "$3" "$2""#));
     let x = dense(BASE, BF16, &[4, 448]);
     assert_eq!(softmax(&x, &x, 512, 0, 0), rc::OK, "{}", last_error());
     // SAFETY: the child only launches, looks and leaves.

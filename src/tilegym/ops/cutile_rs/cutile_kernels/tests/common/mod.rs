@@ -3,7 +3,6 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use std::ffi::CString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,14 +28,6 @@ pub fn build_null_driver(name: &str) -> PathBuf {
     let status = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
     assert!(status.expect("a C compiler is needed").success());
     library
-}
-
-/// A program that stands for tileiras.
-pub fn write_script(name: &str, text: &str) -> PathBuf {
-    let path = folder().join(name);
-    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
 }
 
 /// The null driver's side door.
@@ -186,10 +177,15 @@ pub fn counters() -> Counters {
 #[derive(Default)]
 pub struct Host {
     pub stored: Vec<(String, Vec<u8>)>,
-    /// Images that lookups find, by part of the key.
+    /// Images that lookups find.
     pub offered: Option<Vec<u8>>,
     pub log: Vec<(i32, String)>,
-    pub tileiras: Option<CString>,
+    /// What the host's compiler was given: title, target and bytecode.
+    pub assembled: Vec<(String, String, Vec<u8>)>,
+    /// The code and the reason by which it fails, where it does.
+    pub refusal: Option<(i32, CString)>,
+    /// Value of the setting TILEGYM_RS_CACHE.
+    pub mode: Option<CString>,
 }
 
 static HOST: Mutex<Option<Host>> = Mutex::new(None);
@@ -211,6 +207,7 @@ pub fn host() -> HostHandle {
             store: Some(store),
             log: Some(log),
             setting: Some(setting),
+            assemble: Some(assemble),
         };
         // SAFETY: a whole table of functions that stay.
         assert_eq!(unsafe { cutile_bind_host(&table) }, 0);
@@ -227,8 +224,16 @@ impl HostHandle {
         with_host(|host| host.offered = Some(image.to_vec()));
     }
 
-    pub fn set_tileiras(&self, path: &Path) {
-        with_host(|host| host.tileiras = Some(CString::new(path.to_str().unwrap()).unwrap()));
+    pub fn refuse(&self, code: i32, reason: &str) {
+        with_host(|host| host.refusal = Some((code, CString::new(reason).unwrap())));
+    }
+
+    pub fn set_mode(&self, mode: &str) {
+        with_host(|host| host.mode = Some(CString::new(mode).unwrap()));
+    }
+
+    pub fn assembled(&self) -> Vec<(String, String, Vec<u8>)> {
+        with_host(|host| host.assembled.clone())
     }
 
     pub fn stored(&self) -> Vec<(String, Vec<u8>)> {
@@ -246,7 +251,7 @@ impl HostHandle {
     }
 }
 
-unsafe extern "C" fn lookup(_key: *const u8, _size: usize, image: *mut *const u8) -> usize {
+unsafe extern "C" fn lookup(_kind: i32, _key: *const u8, _size: usize, image: *mut *const u8) -> usize {
     let Some(found) = with_host(|host| host.offered.clone()) else {
         return 0;
     };
@@ -258,7 +263,7 @@ unsafe extern "C" fn lookup(_key: *const u8, _size: usize, image: *mut *const u8
 
 unsafe extern "C" fn release(_image: *const u8) {}
 
-unsafe extern "C" fn store(key: *const u8, key_size: usize, image: *const u8, image_size: usize) {
+unsafe extern "C" fn store(_kind: i32, key: *const u8, key_size: usize, image: *const u8, image_size: usize) {
     // SAFETY: the library passes pointers with their lengths.
     let (key, image) =
         unsafe { (core::slice::from_raw_parts(key, key_size), core::slice::from_raw_parts(image, image_size)) };
@@ -274,9 +279,38 @@ unsafe extern "C" fn log(level: i32, text: *const c_char, length: usize) {
 unsafe extern "C" fn setting(name: *const c_char) -> *const c_char {
     // SAFETY: the library passes a NUL-terminated name.
     let name = unsafe { CStr::from_ptr(name) };
-    let path = if name == c"CUTILE_TILEIRAS_PATH" { with_host(|host| host.tileiras.clone()) } else { None };
+    let mode = if name == c"TILEGYM_RS_CACHE" { with_host(|host| host.mode.clone()) } else { None };
     // Leaked: the text stays valid as the contract asks.
-    path.map_or(core::ptr::null(), |path| path.into_raw().cast_const())
+    mode.map_or(core::ptr::null(), |mode| mode.into_raw().cast_const())
+}
+
+/// Hands bytecode on as the cubin.
+unsafe extern "C" fn assemble(
+    title: *const c_char,
+    target: *const c_char,
+    bytecode: *const u8,
+    size: usize,
+    image: *mut *const u8,
+    image_size: *mut usize,
+    reason: *mut *const c_char,
+) -> i32 {
+    // SAFETY: the library passes NUL-terminated texts.
+    let [title, target] = [title, target].map(|text| unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned());
+    // SAFETY: a pointer with its length.
+    let bytecode = unsafe { core::slice::from_raw_parts(bytecode, size) }.to_vec();
+    with_host(|host| host.assembled.push((title, target, bytecode.clone())));
+    if let Some((code, text)) = with_host(|host| host.refusal.clone()) {
+        // SAFETY: a valid out-argument; leaked, as the contract asks.
+        unsafe { *reason = text.into_raw() };
+        return code;
+    }
+    let leaked = Box::leak(bytecode.into_boxed_slice());
+    // SAFETY: valid out-arguments.
+    unsafe {
+        *image = leaked.as_ptr();
+        *image_size = leaked.len();
+    }
+    0
 }
 
 /// A descriptor with the strides given.
