@@ -5,7 +5,7 @@ Importing it loads neither torch nor the extension; that happens at the first ca
 
 from __future__ import annotations
 
-from tilegym_rs import cpu
+from tilegym_rs import cache, cpu
 from tilegym_rs.errors import BuildError, KernelError
 from tilegym_rs.library import (
     counters,
@@ -22,6 +22,7 @@ __all__ = [
     "BuildError",
     "KernelError",
     "__version__",
+    "cache",
     "counters",
     "cpu",
     "cpu_target",

@@ -62,6 +62,12 @@ def find_toolchain() -> _core.Toolchain:
     )
 
 
+def offer_tileiras() -> None:
+    """Tells the runtime where the wheel of tileiras keeps it, which it looks into before PATH."""
+    for folder in _folders_of("nvidia", "cu13", "bin"):
+        _core.add_tileiras_folder(folder)
+
+
 def _folders_of(package: str, *below: str) -> list[Path]:
     """Folders of a top-level package, or a folder below them, without importing it."""
     spec = importlib.util.find_spec(package)

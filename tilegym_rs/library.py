@@ -40,6 +40,7 @@ def library() -> _core.KernelLibrary:
 def _load() -> _core.KernelLibrary:
     from tilegym_rs import _core, build
 
+    build.offer_tileiras()
     file = build.ensure_library_file()
     return _core.KernelLibrary(file.path, stand_in_path(), file.source_fingerprint)
 

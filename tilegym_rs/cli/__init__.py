@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tilegym_rs.cli import build_command, cpu, doctor_command
+from tilegym_rs.cli import aot, build_command, cache, cpu, doctor_command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,4 +29,6 @@ def _parser() -> argparse.ArgumentParser:
     build_command.add_to(commands)
     cpu.add_to(commands)
     doctor_command.add_to(commands)
+    cache.add_to(commands)
+    aot.add_to(commands)
     return parser

@@ -8,4 +8,5 @@ PYBIND11_MODULE(_core, module) {
   tilegym::bindings::bind_library(module);
   tilegym::bindings::bind_compare(module);
   tilegym::bindings::bind_build(module);
+  tilegym::bindings::bind_cache(module);
 }

@@ -11,5 +11,6 @@ void bind_cpu_device(pybind11::module_& module);
 void bind_cpu(pybind11::module_& module);
 void bind_compare(pybind11::module_& module);
 void bind_build(pybind11::module_& module);
+void bind_cache(pybind11::module_& module);
 
 }  // namespace tilegym::bindings

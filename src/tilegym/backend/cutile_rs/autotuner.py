@@ -6,6 +6,7 @@ On the CPU device nothing is tuned: its times say nothing about a GPU, so the fi
 from __future__ import annotations
 
 import functools
+import os
 import statistics
 import threading
 from collections.abc import Callable, Sequence
@@ -19,6 +20,9 @@ from tilegym.backend.cutile_rs import utils
 from tilegym.logger import get_logger
 
 _logger = get_logger(__name__)
+
+# `tilegym-rs aot` runs programs with it, to learn what they would launch on a GPU.
+_RECORDING = bool(os.environ.get("TILEGYM_RS_CACHE_RECORD"))
 
 _cache: dict[tuple[str, Any, str], _Winner] = {}
 _lock = threading.Lock()
@@ -108,6 +112,8 @@ def _choose(
     if device is None:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if len(configs) == 1 or device.type != "cuda" or is_autotune_disabled():
+        if _RECORDING and not is_autotune_disabled():
+            _launch_others(kernel_fn, configs[1:], name)
         return _Winner(configs[0], [], []), False
     cache_key = (name, key, _search_space(device, tuple(configs)))
     winner = _cache.get(cache_key)
@@ -116,6 +122,15 @@ def _choose(
     winner = _tune(kernel_fn, configs, name, warmup, rep, device)
     with _lock:
         return _cache.setdefault(cache_key, winner), False
+
+
+def _launch_others(kernel_fn: Callable[[Any], Any], configs: Sequence[Any], name: str) -> None:
+    """Launches what a GPU would choose from, so that it is compiled ahead of time."""
+    for config in configs:
+        try:
+            kernel_fn(config)
+        except RuntimeError as error:
+            _logger.warning("%s: configuration %s cannot run: %s", name, config, error)
 
 
 def _search_space(device: torch.device, configs: tuple[Any, ...]) -> str:
