@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tilegym_rs import cache, cpu
 from tilegym_rs.errors import BuildError, KernelError
+from tilegym_rs.hot_reload import reload, watch
 from tilegym_rs.library import (
     counters,
     cpu_target,
@@ -29,5 +30,7 @@ __all__ = [
     "last_error",
     "library",
     "library_available",
+    "reload",
     "sm_count",
+    "watch",
 ]

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
-from tilegym_rs import _core
+from tilegym_rs import _core, settings
 from tilegym_rs.errors import BuildError
 
-__all__ = ["BuildError", "crate_folder", "ensure_library", "find_library", "find_toolchain", "prebuilt_folder"]
+__all__ = [
+    "BuildError",
+    "crate_folder",
+    "crate_in_force",
+    "ensure_library",
+    "find_library",
+    "find_toolchain",
+    "prebuilt_folder",
+]
+
+_WARNING = 3
 
 
 def ensure_library(*, always_build: bool = False) -> Path:
@@ -16,9 +27,14 @@ def ensure_library(*, always_build: bool = False) -> Path:
 
     The first call after a change of the sources runs cargo, which takes from seconds to minutes, with progress on
     standard error and the lock on Python released. `always_build` builds even where CUTILE_RS_AUTOBUILD is off.
-    Raises BuildError with everything that is missing, or with the compiler's first error.
+    Raises BuildError with everything that is missing, or with the compiler's first error. A library that this process
+    has loaded stays in force until reload(), which is said where that is another one.
     """
-    return ensure_library_file(always_build=always_build).path
+    path = ensure_library_file(always_build=always_build).path
+    loading = sys.modules.get("tilegym_rs.library")
+    if loading is not None and loading.loaded_path() not in {None, str(path)}:
+        _core.log(_WARNING, f"kernel library {path}: takes effect at tilegym_rs.reload() or in the next process")
+    return path
 
 
 def ensure_library_file(*, always_build: bool = False) -> _core.LibraryFile:
@@ -48,6 +64,12 @@ def crate_folder() -> Path | None:
         if (crate / "Cargo.toml").is_file():
             return crate
     return None
+
+
+def crate_in_force() -> Path | None:
+    """The crate that is built: CUTILE_RS_KERNELS_DIR, else the one of the installed tilegym."""
+    chosen = str(settings.read("kernels_dir"))
+    return Path(chosen) if chosen else crate_folder()
 
 
 def prebuilt_folder() -> Path:

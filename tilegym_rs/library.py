@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 STAND_IN_NAME = "libtilegym_cpu_driver.so"
 
+_OF_THE_BUILD = ("autobuild", "kernels_dir", "features")
+_RELOAD = "tilegym_rs.reload() is called or a new process starts"
+_OPTIONS = ("target", "threads", "order", "checks")
+
 _lock = threading.Lock()
 _loaded: _core.KernelLibrary | None = None
 
@@ -38,11 +42,58 @@ def library() -> _core.KernelLibrary:
 
 
 def _load() -> _core.KernelLibrary:
-    from tilegym_rs import _core, build
+    from tilegym_rs import _core, build, hot_reload, settings
 
     build.offer_tileiras()
     file = build.ensure_library_file()
-    return _core.KernelLibrary(file.path, stand_in_path(), file.source_fingerprint)
+    loaded = _core.KernelLibrary(file.path, stand_in_path(), file.source_fingerprint)
+    _configure(loaded.cpu_device)
+    _hold_settings(_OF_THE_BUILD, _RELOAD)
+    if settings.read("watch"):
+        hot_reload.watch()
+    return loaded
+
+
+def _configure(device: _core.CpuDevice) -> None:
+    """Hands the settings of files to the device, which reads the environment by itself."""
+    from tilegym_rs import _core
+
+    for name in _OPTIONS:
+        value, origin, _ = _core.read_setting(name)
+        if origin in {"project file", "user file"}:
+            device.configure(name, str(value))
+    _hold_settings((*_OPTIONS, "watch"), "a new process starts")
+
+
+def _hold_settings(names: tuple[str, ...], until: str) -> None:
+    """Says what a loaded library has taken up, so that a later change is warned of."""
+    from tilegym_rs import _core
+
+    for name in names:
+        _core.hold_setting(name, until)
+
+
+def replace(file: _core.LibraryFile) -> _core.KernelLibrary:
+    """Makes a library the one of this process, for the ops that callers hold as well."""
+    global _loaded
+    from tilegym_rs import _core
+
+    with _lock:
+        old = _loaded
+        if old is not None and old.path == str(file.path):
+            return old
+        fresh = _core.KernelLibrary(file.path, stand_in_path(), file.source_fingerprint)
+        if old is not None:
+            _core.replace_library(old, fresh)
+        _loaded = fresh
+        _hold_settings(_OF_THE_BUILD, _RELOAD)
+        library_available.cache_clear()
+        return fresh
+
+
+def loaded_path() -> str | None:
+    """The file of the library that this process has loaded."""
+    return None if _loaded is None else _loaded.path
 
 
 def stand_in_path() -> Path:
@@ -98,7 +149,9 @@ def cpu_device() -> _core.CpuDevice:
     """The CPU device, without a kernel library. Raises KernelError where its driver is missing or broken."""
     from tilegym_rs import _core
 
-    return _core.CpuDevice(stand_in_path())
+    device = _core.CpuDevice(stand_in_path())
+    _configure(device)
+    return device
 
 
 def sm_count(device_index: int = -1) -> int:

@@ -16,6 +16,7 @@ echo $$ >> {root}/runs
 made=$CARGO_TARGET_DIR/release/libcutile_kernels.so
 mkdir -p "$CARGO_TARGET_DIR/release"
 echo library > "$made"
+{after}
 printf '{{"reason":"compiler-artifact","package_id":"k","filenames":["%s"]}}\\n' "$made"
 """
 _ENSURE = "from tilegym_rs import build; print(build.ensure_library())"
@@ -43,7 +44,11 @@ class FakeToolchain:
 
     def act(self, action: str) -> None:
         """What cargo does, in shell words, before it makes the library."""
-        self._script("cargo", _CARGO.format(root=self.root, action=action))
+        self._script("cargo", _CARGO.format(root=self.root, action=action, after=":"))
+
+    def act_after(self, action: str) -> None:
+        """What cargo does when it has made the library `$made`."""
+        self._script("cargo", _CARGO.format(root=self.root, action=":", after=action))
 
     def runs(self) -> list[int]:
         """Process ids of the cargo builds so far."""

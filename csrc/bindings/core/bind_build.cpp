@@ -12,8 +12,6 @@
 #include "runtime/autobuild.h"
 #include "runtime/cache_folder.h"
 #include "runtime/fingerprint.h"
-#include "runtime/log.h"
-#include "runtime/settings.h"
 
 namespace tilegym::bindings {
 namespace {
@@ -69,36 +67,6 @@ runtime::Toolchain find_toolchain(const Folders& cuda, const Folders& libclang) 
   return runtime::find_toolchain(cache, {cuda, libclang});
 }
 
-py::object python_value(const runtime::Setting& setting) {
-  using Kind = runtime::SettingKind;
-  switch (setting.row->kind) {
-    case Kind::flag:
-      return py::bool_(setting.text == "1");
-    case Kind::integer:
-    case Kind::bytes:
-      return py::int_(py::str(setting.text));
-    default:
-      return py::str(setting.text);
-  }
-}
-
-py::tuple read_setting(const std::string& name) {
-  const auto setting = runtime::read_setting(name);
-  if (!setting) {
-    throw py::value_error(setting.error().message);
-  }
-  const runtime::Setting& value = setting.value();
-  return py::make_tuple(python_value(value), runtime::name_of(value.origin), value.place);
-}
-
-py::list setting_rows() {
-  py::list rows;
-  for (const runtime::SettingRow& row : runtime::setting_rows()) {
-    rows.append(py::make_tuple(row.key, row.variable, row.doc));
-  }
-  return rows;
-}
-
 std::string source_fingerprint(const std::filesystem::path& crate) {
   auto fingerprint = runtime::source_fingerprint(crate);
   if (!fingerprint) {
@@ -107,15 +75,12 @@ std::string source_fingerprint(const std::filesystem::path& crate) {
   return std::move(fingerprint).value();
 }
 
-void bind_settings(py::module_& module) {
-  module.def("read_setting", read_setting, py::arg("name"),
-             "Value, origin and place of a setting, by key or variable. Raises ValueError for a bad one.");
-  module.def("setting_rows", setting_rows, "Key, variable and doc of every setting.");
-  module.def("forget_setting_files", runtime::forget_setting_files,
-             "Makes the next read find the settings files anew.");
-  module.def(
-      "log", [](int level, const std::string& text) { runtime::log(static_cast<runtime::LogLevel>(level), text); },
-      py::arg("level"), py::arg("text"), "Logs a text; levels run from 0 (trace) to 4 (error).");
+Folders source_files(const std::filesystem::path& crate) {
+  auto files = runtime::source_files(crate);
+  if (!files) {
+    throw_build_error(files.error().message);
+  }
+  return std::move(files).value();
 }
 
 void bind_toolchain(py::module_& module) {
@@ -133,7 +98,6 @@ void bind_toolchain(py::module_& module) {
 }  // namespace
 
 void bind_build(py::module_& module) {
-  bind_settings(module);
   bind_toolchain(module);
   py::class_<runtime::LibraryFile>(module, "LibraryFile", "A kernel library that is ready to be loaded.")
       .def_readonly("path", &runtime::LibraryFile::path)
@@ -145,6 +109,7 @@ void bind_build(py::module_& module) {
   module.def("find_library", find_library, py::arg("crate"), py::arg("prebuilt"),
              "The kernel library of the sources as they are, or None where it would have to be built.");
   module.def("cache_folders", cache_folders, "Folders of the cache; the last one is written to.");
+  module.def("source_files", source_files, py::arg("crate"), "Files that decide what a crate builds to.");
   module.def("source_fingerprint", source_fingerprint, py::arg("crate"), "Fingerprint of a crate's sources.");
 }
 

@@ -45,7 +45,8 @@ std::vector<std::string> op_names(const KernelLibrary& library) {
   return names;
 }
 
-py::object find_op(const LibraryPointer& library, const std::string& name) {
+py::object find_op(const LibraryPointer& taken, const std::string& name) {
+  const LibraryPointer library = KernelLibrary::newest(taken);
   const auto op = library->find(name);
   if (!op) throw py::attribute_error(op.error().message);
   return make_op_object(library, *op.value());
@@ -114,6 +115,13 @@ py::dict describe(const KernelLibrary& library, const std::string& name) {
   return description;
 }
 
+void replace_library(const LibraryPointer& old, const LibraryPointer& fresh) {
+  if (KernelLibrary::newest(fresh) == KernelLibrary::newest(old)) return;
+  KernelLibrary::newest(old)->set_successor(fresh);
+  rebind_ops();
+  forget_plans();
+}
+
 void bind_counters(py::module_& module) {
   py::class_<Counters>(module, "Counters", "What a kernel library has done since it was loaded.")
       .def(py::init([] { return Counters{}; }))
@@ -134,6 +142,8 @@ void bind_library(py::module_& module) {
   module.attr("Op") = op_type();
   module.attr("PlannedOp") = planned_op_type();
   module.def("forget_plans", forget_plans, "Makes planned ops ask their planners again.");
+  module.def("replace_library", replace_library, py::arg("old"), py::arg("fresh"),
+             "Gives the place of a library to another: ops and libraries that callers hold go to that.");
   py::class_<KernelLibrary, LibraryPointer>(module, "KernelLibrary", py::dynamic_attr(),
                                             "A loaded libcutile_kernels.so; each of its ops is an attribute.")
       .def(

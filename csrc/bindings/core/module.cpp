@@ -9,4 +9,5 @@ PYBIND11_MODULE(_core, module) {
   tilegym::bindings::bind_compare(module);
   tilegym::bindings::bind_build(module);
   tilegym::bindings::bind_cache(module);
+  tilegym::bindings::bind_settings(module);
 }

@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "bindings/core/errors.h"
@@ -24,6 +25,12 @@ struct OpObject {
   vectorcallfunc vectorcall;
   BoundOp* bound;  // owned
 };
+
+/// Every callable there is; touched under the GIL. Lives as long as the process: callables may outlive static objects.
+std::unordered_set<OpObject*>& living_ops() {
+  static auto* const ops = new std::unordered_set<OpObject*>;
+  return *ops;
+}
 
 const BoundOp& bound_op(PyObject* self) {
   return *reinterpret_cast<OpObject*>(self)->bound;
@@ -59,8 +66,35 @@ PyObject* call_op(PyObject* self, PyObject* const* arguments, std::size_t flags,
   }
 }
 
+/// What a callable does whose op the newest library lacks.
+PyObject* call_absent(PyObject* self, PyObject* const*, std::size_t, PyObject*) noexcept {
+  const BoundOp& bound = bound_op(self);
+  const char* const op = bound.signature.op().name;
+  try {
+    const auto found = runtime::KernelLibrary::newest(bound.library)->find(op);
+    set_kernel_error(op, runtime::ReturnCode::invalid_arguments, found.ok() ? "" : found.error().message);
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+void rebind(OpObject& object) {
+  std::shared_ptr<runtime::KernelLibrary> newest = runtime::KernelLibrary::newest(object.bound->library);
+  if (newest == object.bound->library) return;
+  const auto op = newest->find(object.bound->signature.op().name);
+  if (!op) {
+    object.vectorcall = call_absent;
+    return;
+  }
+  // A call that runs at the moment has let go of the GIL and still reads the old one: it is left to the process.
+  object.bound = new BoundOp{std::move(newest), OpSignature(*op.value())};
+  object.vectorcall = call_op;
+}
+
 void deallocate(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  living_ops().erase(reinterpret_cast<OpObject*>(self));
   delete reinterpret_cast<OpObject*>(self)->bound;
   type->tp_free(self);
   Py_DECREF(type);
@@ -165,12 +199,17 @@ py::object make_op_object(std::shared_ptr<runtime::KernelLibrary> library, const
   auto* object = reinterpret_cast<OpObject*>(self);
   object->vectorcall = call_op;
   object->bound = bound.release();
+  living_ops().insert(object);
   return py::reinterpret_steal<py::object>(self);
 }
 
 const BoundOp* bound_op_of(PyObject* object) noexcept {
   const bool is_op = reinterpret_cast<PyObject*>(Py_TYPE(object)) == op_type().ptr();
   return is_op ? &bound_op(object) : nullptr;
+}
+
+void rebind_ops() {
+  for (OpObject* op : living_ops()) rebind(*op);
 }
 
 }  // namespace tilegym::bindings

@@ -29,4 +29,8 @@ struct BoundOp {
 /// What a callable of make_op_object stands for; null for any other object.
 [[nodiscard]] const BoundOp* bound_op_of(PyObject* object) noexcept;
 
+/// Makes the callables of libraries that have a successor go to that. One whose op is gone raises KernelError from then
+/// on. Calls that are running end where they began. Needs the GIL.
+void rebind_ops();
+
 }  // namespace tilegym::bindings

@@ -12,5 +12,6 @@ void bind_cpu(pybind11::module_& module);
 void bind_compare(pybind11::module_& module);
 void bind_build(pybind11::module_& module);
 void bind_cache(pybind11::module_& module);
+void bind_settings(pybind11::module_& module);
 
 }  // namespace tilegym::bindings
