@@ -19,6 +19,19 @@ def default_device() -> str:
         return "cuda"
     if wanted == "cuda":
         raise RuntimeError(
-            "TILEGYM_RS_DEVICE: wanted a GPU (cuda), but PyTorch sees none; set it to cpu or auto for the CPU device"
+            f"TILEGYM_RS_DEVICE: wanted a GPU (cuda), but PyTorch sees none{_why_none()}; "
+            "set it to cpu or auto for the CPU device"
         )
     return "cpu"
+
+
+def _why_none() -> str:
+    from tilegym_rs import driver_search
+    from tilegym_rs.library import stand_in_path
+
+    driver = driver_search.examine_driver(stand_in_path())
+    if driver["kind"] == "stub":
+        return f" ({driver_search.stub_refusal(driver)})"
+    if driver["kind"] == "none":
+        return f" and no NVIDIA driver is found ({driver['error']})"
+    return f" (driver: {driver['kind']}, {driver['path']})"

@@ -7,8 +7,10 @@ import pytest
 from fake_toolchain import FakeToolchain
 
 from tilegym_rs.cli import main
+from tilegym_rs.cli.compiler_search import examine_tileiras
 from tilegym_rs.cli.doctor_command import as_text
-from tilegym_rs.cli.driver_search import examine_driver
+from tilegym_rs.cli.examination import examine
+from tilegym_rs.driver_search import examine_driver
 
 
 @pytest.fixture
@@ -63,6 +65,57 @@ def test_nothing_is_missing_where_the_library_is_there(
     assert main(["doctor", "--json"]) == 0
     library = json.loads(capsys.readouterr().out)["library"]
     assert (library["state"], library["path"]) == ("ready", path)
+
+
+_TILEIRAS = """#!/bin/sh
+case $1 in
+--version) echo "Cuda compilation tools, release 13.5, V13.5.37";;
+--list-versions) [ -n "$OLD" ] && exit 1; printf '13.1\n13.2\n';;
+--help) printf '  --gpu-name=<value>\n    =sm_90    -  SM 90\n    =sm_100a  -  SM 100\n';;
+esac
+"""
+
+
+@pytest.fixture
+def tileiras(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "tileiras"
+    path.write_text(_TILEIRAS)
+    path.chmod(0o755)
+    monkeypatch.setenv("CUTILE_TILEIRAS_PATH", str(path))
+    return path
+
+
+def test_compiler_tells_what_it_can_do(tileiras: Path) -> None:
+    assert examine_tileiras(str(tileiras)) == {
+        "path": str(tileiras),
+        "found_in": "CUTILE_TILEIRAS_PATH",
+        "version": "13.5, V13.5.37",
+        "bytecode_versions": ["13.1", "13.2"],
+        "targets": ["sm_90", "sm_100a"],
+    }
+
+
+def test_compiler_that_does_not_list_its_versions_has_none(tileiras: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLD", "1")
+    found = examine_tileiras(str(tileiras))
+    assert (found["bytecode_versions"], found["targets"]) == ([], ["sm_90", "sm_100a"])
+
+
+def test_chosen_compiler_that_is_not_there_is_not_replaced_by_another(tmp_path: Path) -> None:
+    assert examine_tileiras(str(tmp_path / "absent"))["path"] is None
+
+
+def test_report_covers_what_a_run_depends_on(fake: FakeToolchain, tileiras: Path) -> None:
+    report = examine()
+    assert report["problems"] == []
+    assert report["tileiras"]["path"] == str(tileiras)
+    assert report["device"]["default"] == "cpu"
+    assert report["device"]["cpu"]["stands_in_for"] == "sm_90"
+    assert report["cache"]["written_to"] == str(fake.cache)
+    assert report["build"]["cargo"]["text"] == f"{fake.root}/bin/cargo with rustc 1.95.0"
+    assert report["library"]["sources"] == str(fake.root / "ops" / "cutile_kernels")
+    assert list(report["driver"]["search"])[-1] == "system's library cache"
+    assert set(report["licences"]) == {"text", "parts"}
 
 
 def test_text_shows_values_and_origins() -> None:
