@@ -10,4 +10,6 @@ if(NOT TILEGYM_SANITIZE)
   target_link_options(tilegym_cpu_driver PRIVATE -Wl,-z,defs)
 endif()
 set_target_properties(tilegym_cpu_driver PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS ${version_script})
+# libgomp is torch's own, from the neighbouring package, so that a process holds one; else the system's.
+set_target_properties(tilegym_cpu_driver PROPERTIES INSTALL_RPATH "$ORIGIN/../../torch/lib")
 install(TARGETS tilegym_cpu_driver LIBRARY DESTINATION tilegym_rs/lib)
