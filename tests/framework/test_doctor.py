@@ -121,7 +121,7 @@ def test_report_covers_what_a_run_depends_on(fake: FakeToolchain, tileiras: Path
 def test_text_shows_values_and_origins() -> None:
     report = {
         "settings": {"device": {"value": "cpu", "origin": "environment", "place": "TILEGYM_RS_DEVICE"}},
-        "driver": {"kind": "none", "path": None, "stand_in": {"path": "/x/lib"}},
+        "driver": {"kind": "none", "path": None, "stand_in": {"path": "/x/lib"}, "a name longer than its column": 1},
         "problems": [],
     }
     assert as_text(report).splitlines() == [
@@ -132,6 +132,7 @@ def test_text_shows_values_and_origins() -> None:
         "  path                  none",
         "  stand_in",
         "    path                /x/lib",
+        "  a name longer than its column 1",
         "no problems: ops can run here",
     ]
 

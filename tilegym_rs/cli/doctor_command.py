@@ -44,7 +44,7 @@ def as_text(report: dict[str, Any]) -> str:
 def _lines(values: dict[str, Any], depth: int) -> list[str]:
     lines = []
     for name, value in values.items():
-        label = f"{'  ' * depth}{name:<{24 - 2 * depth}}"
+        label = f"{'  ' * depth}{name:<{23 - 2 * depth}} "
         if not isinstance(value, dict):
             lines.append(label + _word(value))
         elif "found" in value:
