@@ -13,6 +13,9 @@ namespace {
 /// Kernels nest a handful of loops; the limit keeps hostile input off the stack's end, here and in every consumer.
 constexpr int kMaxDepth = 64;
 
+/// Room that a file's word alone is enough for.
+constexpr std::size_t kMostReserved = 64;
+
 constexpr std::string_view kValueTypes = "a tile, view or token";
 
 bool is_value_type(TypeKind kind) {
@@ -63,15 +66,17 @@ Status FunctionReader::read_operation(ByteReader& reader, Block& block, int dept
   TILEGYM_ASSIGN(const OpSpec* spec, std::move(known));
   operation.opcode = spec->opcode;
   TILEGYM_ASSIGN(operation.location, locations_.next(start));
-  TILEGYM_ASSIGN(const std::vector<TypeId> results, read_result_types(reader, *spec));
+  TILEGYM_TRY(read_result_types(reader, *spec, operation.results));
   std::uint64_t flags = 0;
-  TILEGYM_TRY(read_attributes(reader, *spec, results, flags, operation));
+  TILEGYM_TRY(read_attributes(reader, *spec, flags, operation));
+  operation.operands.reserve(spec->operands.size());
+  operation.segments.reserve(spec->operands.size());
   TILEGYM_TRY(spec->segmented() ? read_segments(reader, *spec, flags, operation)
                                 : read_joined(reader, *spec, operation));
   TILEGYM_TRY(read_regions(reader, *spec, depth, operation));
-  for (const TypeId type : results) operation.results.push_back(define(type));
-  if (results.empty() && spec->results.since > tables_.version.minor)
-    operation.results.push_back(add_value(tables_.token));
+  // Until here they are the results' types: a result is in scope behind its operation's regions only.
+  for (ValueId& result : operation.results) result = define(result);
+  if (spec->results.since > tables_.version.minor) operation.results.push_back(add_value(tables_.token));
   block.operations.push_back(std::move(operation));
   return {};
 }
@@ -99,7 +104,7 @@ Result<const OpSpec*> FunctionReader::read_opcode(ByteReader& reader) const {
   return spec;
 }
 
-Result<std::vector<TypeId>> FunctionReader::read_result_types(ByteReader& reader, const OpSpec& spec) const {
+Status FunctionReader::read_result_types(ByteReader& reader, const OpSpec& spec, std::vector<TypeId>& types) const {
   const ResultSpec& wanted = spec.results;
   std::size_t count = wanted.since <= tables_.version.minor ? wanted.count : 0;
   if (spec.counts_results()) {
@@ -109,11 +114,11 @@ Result<std::vector<TypeId>> FunctionReader::read_result_types(ByteReader& reader
     if (!wanted.variadic && got != count) return malformed(subject, std::to_string(count), got, start);
     count = got;
   }
-  std::vector<TypeId> types(count);
+  types.resize(count);
   for (TypeId& type : types) {
     TILEGYM_ASSIGN(type, read_value_type(reader, Subject("result type", spec.mnemonic)));
   }
-  return types;
+  return {};
 }
 
 Result<TypeId> FunctionReader::read_value_type(ByteReader& reader, const Subject& subject) const {
@@ -123,13 +128,13 @@ Result<TypeId> FunctionReader::read_value_type(ByteReader& reader, const Subject
   return malformed(subject, kValueTypes, std::string_view("another type"), start);
 }
 
-Status FunctionReader::read_attributes(ByteReader& reader, const OpSpec& spec, const std::vector<TypeId>& results,
-                                       std::uint64_t& flags, Operation& operation) const {
+Status FunctionReader::read_attributes(ByteReader& reader, const OpSpec& spec, std::uint64_t& flags,
+                                       Operation& operation) const {
   const std::uint8_t minor = tables_.version.minor;
   if (const unsigned bits = spec.flag_bits(minor); bits > 0) {
     TILEGYM_ASSIGN(flags, reader.varint_up_to((1u << bits) - 1, Subject("flags", spec.mnemonic)));
   }
-  const auto result = results.empty() ? std::nullopt : std::optional(results.front());
+  const auto result = operation.results.empty() ? std::nullopt : std::optional<TypeId>(operation.results.front());
   for (const AttrSpec& attribute : spec.attributes) {
     const bool known = attribute.since <= minor;
     if (attribute.presence == Presence::added && !known) {
@@ -212,6 +217,7 @@ Status FunctionReader::read_block(ByteReader& reader, int depth, Block& block) {
     block.arguments.push_back(define(type));
   }
   TILEGYM_ASSIGN(const std::size_t operations, reader.count(1, "number of operations"));
+  block.operations.reserve(std::min(operations, kMostReserved));
   for (std::size_t i = 0; i < operations && !function_.unread; ++i) TILEGYM_TRY(read_operation(reader, block, depth));
   scope_.resize(outer);
   return function_.unread ? Status{} : check_terminator(block, reader);

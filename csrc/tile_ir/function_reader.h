@@ -31,10 +31,11 @@ class FunctionReader {
   /// Ends the reading at an unknown operation: everything from `start` on is kept as bytes.
   void stop(std::size_t start, Error reason, Block& block);
   [[nodiscard]] Result<const OpSpec*> read_opcode(ByteReader& reader) const;
-  [[nodiscard]] Result<std::vector<TypeId>> read_result_types(ByteReader& reader, const OpSpec& spec) const;
+  /// Fills `types`, which is the operation's list of results until they are defined.
+  [[nodiscard]] Status read_result_types(ByteReader& reader, const OpSpec& spec, std::vector<TypeId>& types) const;
   [[nodiscard]] Result<TypeId> read_value_type(ByteReader& reader, const Subject& subject) const;
-  [[nodiscard]] Status read_attributes(ByteReader& reader, const OpSpec& spec, const std::vector<TypeId>& results,
-                                       std::uint64_t& flags, Operation& operation) const;
+  [[nodiscard]] Status read_attributes(ByteReader& reader, const OpSpec& spec, std::uint64_t& flags,
+                                       Operation& operation) const;
   [[nodiscard]] Status read_segments(ByteReader& reader, const OpSpec& spec, std::uint64_t flags,
                                      Operation& operation) const;
   [[nodiscard]] Status read_joined(ByteReader& reader, const OpSpec& spec, Operation& operation) const;

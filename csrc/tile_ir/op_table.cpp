@@ -1,6 +1,7 @@
 #include "tile_ir/op_table.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -77,7 +78,16 @@ constexpr bool flags_are_in_version_order(const OpSpec& spec) {
 }
 
 static_assert(std::ranges::all_of(columns::kOperations, flags_are_in_version_order));
-static_assert(std::ranges::is_sorted(columns::kOperations, std::ranges::less{}, kCodeOf), "find_op searches by halves");
+static_assert(std::ranges::is_sorted(columns::kOperations, std::ranges::less{}, kCodeOf));
+
+constexpr std::size_t kCodes = static_cast<std::size_t>(std::ranges::max(columns::kOperations, {}, kCodeOf).opcode) + 1;
+
+/// Row of each code; null where none has it.
+constexpr auto kRowOfCode = [] {
+  std::array<const OpSpec*, kCodes> rows{};
+  for (const OpSpec& spec : columns::kOperations) rows[kCodeOf(spec)] = &spec;
+  return rows;
+}();
 
 }  // namespace
 
@@ -90,8 +100,7 @@ std::span<const OpSpec> op_table() noexcept {
 }
 
 const OpSpec* find_op(std::uint64_t code) noexcept {
-  const auto* row = std::ranges::lower_bound(columns::kOperations, code, std::ranges::less{}, kCodeOf);
-  return row != std::end(columns::kOperations) && kCodeOf(*row) == code ? row : nullptr;
+  return code < kRowOfCode.size() ? kRowOfCode[code] : nullptr;
 }
 
 bool is_terminator(Opcode opcode) noexcept {

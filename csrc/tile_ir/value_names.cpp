@@ -34,7 +34,6 @@ ValueNames::ValueNames(const Module& module, const Function& function)
       names_(function.values.size()),
       places_(function.values.size(), kAlone),
       definitions_(function.values.size()) {
-  used_.reserve(function.values.size());
   name_block(nullptr, function.body, {});
 }
 
@@ -67,7 +66,7 @@ void ValueNames::name_block(const Operation* parent, const Block& block, Counter
       for (const Block& inner : region.blocks) name_block(&operation, inner, counters);
     }
   }
-  for (std::size_t i = outer; i < taken_.size(); ++i) used_.erase(taken_[i]);
+  for (std::size_t i = outer; i < taken_.size(); ++i) *taken_[i] = false;
   taken_.resize(outer);
 }
 
@@ -145,21 +144,22 @@ void ValueNames::set(ValueId value, std::string_view hint, Counters& counters) {
   if (hint.empty()) return number(value, counters);
   std::string& name = names_[value];
   name = hint;
-  while (!take(name)) {
-    name.resize(hint.size());
-    name += '_';
-    name += std::to_string(counters.conflict++);
-  }
+  if (take(hint)) return;
+  name += '_';
+  name += std::to_string(counters.conflict++);
 }
 
 void ValueNames::number(ValueId value, Counters& counters) {
   names_[value] = std::to_string(counters.value++);
 }
 
-bool ValueNames::take(std::string_view name) {
-  const bool fresh = used_.insert(name).second;
-  if (fresh) taken_.push_back(name);
-  return fresh;
+bool ValueNames::take(std::string_view hint) {
+  auto found = used_.find(hint);
+  if (found == used_.end()) found = used_.emplace(hint, false).first;
+  if (found->second) return false;
+  found->second = true;
+  taken_.push_back(&found->second);
+  return true;
 }
 
 }  // namespace tilegym::tile_ir

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "tile_ir/module.h"
@@ -44,7 +45,8 @@ class ValueNames {
   [[nodiscard]] std::string assume_hint(const Operation& operation) const;
   void set(ValueId value, std::string_view hint, Counters& counters);
   void number(ValueId value, Counters& counters);
-  [[nodiscard]] bool take(std::string_view name);
+  /// Whether the hint itself is free in the open blocks; then it is taken.
+  [[nodiscard]] bool take(std::string_view hint);
 
   const Module& module_;
   const Function& function_;
@@ -52,9 +54,10 @@ class ValueNames {
   /// Place among the results that share a name, or kAlone.
   std::vector<std::int32_t> places_;
   std::vector<Definition> definitions_;
-  std::unordered_set<std::string_view> used_;
-  /// Names of the blocks that are open, in the order in which they were taken.
-  std::vector<std::string_view> taken_;
+  /// Hints that are names of the open blocks; a hint with a counter behind it is a name only once.
+  std::map<std::string, bool, std::less<>> used_;
+  /// The marks of the open blocks, in the order in which they were set.
+  std::vector<bool*> taken_;
 };
 
 }  // namespace tilegym::tile_ir
