@@ -100,12 +100,12 @@ std::uint32_t ModuleBytes::function_type(std::initializer_list<std::uint32_t> in
   return type(std::move(entry));
 }
 
-void ModuleBytes::function(std::uint32_t type, const Bytes& body, const Bytes& hints) {
+void ModuleBytes::function(std::uint32_t type, const Bytes& body, const Bytes& hints, std::uint64_t location) {
   Bytes row;
   put_varint(row, string("kernel"));
   put_varint(row, type);
   row.push_back(hints.empty() ? 2 : 6);
-  put_varint(row, 0);
+  put_varint(row, location);
   put(row, hints);
   put_varint(row, body.size());
   put(row, body);

@@ -34,8 +34,9 @@ class ModuleBytes {
   std::uint32_t tile(std::uint32_t element, std::initializer_list<std::int64_t> shape);
   std::uint32_t function_type(std::initializer_list<std::uint32_t> inputs);
 
-  /// An entry called "kernel" with that body. `hints`: tagged attribute bytes, or none.
-  void function(std::uint32_t type, const Bytes& body, const Bytes& hints = {});
+  /// An entry called "kernel" with that body. `hints`: tagged attribute bytes, or none; `location`: its place in the
+  /// debug section plus one, or 0.
+  void function(std::uint32_t type, const Bytes& body, const Bytes& hints = {}, std::uint64_t location = 0);
   /// The bytes of one row of the global section.
   void global(const Bytes& row) { globals_.push_back(row); }
   /// Adds a section as it stands, after the others.
