@@ -314,3 +314,133 @@ def cache_totals() -> dict[str, int]: ...
 def clear_cache() -> int: ...
 def find_tileiras() -> Tileiras: ...
 def add_tileiras_folder(folder: Path) -> None: ...
+
+@final
+class TileChange:
+    """One difference between two modules."""
+
+    @property
+    def kind(self) -> str:
+        """One of "added", "removed", "changed"."""
+    @property
+    def place(self) -> str:
+        """The way to it, "softmax / for #0 / addf #3": names count the operations of a block by mnemonic."""
+    @property
+    def subject(self) -> str:
+        """The operation's mnemonic, or "module", "global", "entry", "block"."""
+    @property
+    def part(self) -> str:
+        """An attribute, "result", "operand lhs", ...; empty for an operation as a whole."""
+    @property
+    def before(self) -> str: ...
+    @property
+    def after(self) -> str: ...
+
+@final
+class TileDiagnostic:
+    """One rule of the dialect that a module breaks; `str()` gives the text."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def symbol(self) -> str: ...
+    @property
+    def byte_offset(self) -> int: ...
+
+@final
+class TileStats:
+    """What one launch does, over all tile blocks."""
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """Operations in the entry's text by mnemonic."""
+    @property
+    def executed(self) -> dict[str, int]: ...
+    @property
+    def flops(self) -> dict[str, int]:
+        """Floating-point operations by element type, without matrix products."""
+    @property
+    def matrix_flops(self) -> dict[str, int]:
+        """2 * M * N * K of matrix products, by element type of the factors."""
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def bytes_written(self) -> int: ...
+    @property
+    def notes(self) -> list[str]:
+        """What could not be followed; none where the counts are exact."""
+
+@final
+class TileUnknownOperation:
+    """An operation at which reading an entry stopped."""
+
+    @property
+    def entry(self) -> str: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def byte_offset(self) -> int: ...
+    @property
+    def raw(self) -> bytes:
+        """The rest of the entry's body, from the operation's code on."""
+    @property
+    def reason(self) -> str: ...
+
+@final
+class TileFacts:
+    """What decides how fast and how exact a module's kernels are."""
+
+    @property
+    def entries(self) -> list[str]: ...
+    @property
+    def operations(self) -> dict[str, int]: ...
+    @property
+    def flush_to_zero(self) -> dict[str, int]: ...
+    @property
+    def rounding(self) -> dict[str, dict[str, int]]: ...
+    @property
+    def entry_hints(self) -> dict[str, int]: ...
+    @property
+    def access_hints(self) -> dict[str, dict[str, int]]: ...
+    @property
+    def row_tiles(self) -> set[str]: ...
+    @property
+    def accumulators(self) -> set[str]: ...
+    @property
+    def identities(self) -> set[str]: ...
+    @property
+    def elements(self) -> set[str]: ...
+    @property
+    def pointer_div_by(self) -> int: ...
+    @property
+    def scalar_div_by(self) -> int: ...
+    @property
+    def swizzled(self) -> bool: ...
+    @property
+    def layouts(self) -> dict[str, int]: ...
+
+@final
+class TileModule:
+    """A Tile IR module that was read from bytecode."""
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, keep_unknown: bool = False) -> TileModule: ...
+    @staticmethod
+    def parse(bytecode: bytes, *, keep_unknown: bool = False) -> TileModule: ...
+    @property
+    def version(self) -> str:
+        """Of the bytecode: "13.1" to "13.3"."""
+    @property
+    def producer(self) -> str:
+        """Who wrote it; empty where it does not say."""
+    @property
+    def entries(self) -> list[str]: ...
+    @property
+    def unknown_operations(self) -> list[TileUnknownOperation]: ...
+    def text(self, *, locations: bool = False) -> str: ...
+    def bytecode(self) -> bytes:
+        """The module written back: the same text and meaning. Raises ValueError."""
+    def verify(self, *, limit: int = 100, hints: bool = False) -> list[TileDiagnostic]: ...
+    def diff(self, after: TileModule) -> list[TileChange]: ...
+    def facts(self) -> TileFacts: ...
+    def stats(self, *, grid: tuple[int, int, int], arguments: Sequence[int | None], entry: str | None) -> TileStats: ...

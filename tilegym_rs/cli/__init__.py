@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tilegym_rs.cli import aot, build_command, cache, cpu, doctor_command
+from tilegym_rs.cli import aot, build_command, cache, cpu, doctor_command, ir
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,4 +31,5 @@ def _parser() -> argparse.ArgumentParser:
     doctor_command.add_to(commands)
     cache.add_to(commands)
     aot.add_to(commands)
+    ir.add_to(commands)
     return parser

@@ -10,4 +10,5 @@ PYBIND11_MODULE(_core, module) {
   tilegym::bindings::bind_build(module);
   tilegym::bindings::bind_cache(module);
   tilegym::bindings::bind_settings(module);
+  tilegym::bindings::bind_tile_ir(module);
 }

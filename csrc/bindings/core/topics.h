@@ -13,5 +13,6 @@ void bind_compare(pybind11::module_& module);
 void bind_build(pybind11::module_& module);
 void bind_cache(pybind11::module_& module);
 void bind_settings(pybind11::module_& module);
+void bind_tile_ir(pybind11::module_& module);
 
 }  // namespace tilegym::bindings
