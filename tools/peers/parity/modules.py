@@ -167,6 +167,15 @@ def nested_loops(k: Kernel, depth: int) -> None:
 
 def control_flow(k: Kernel) -> None:
     """Loops and conditions with and without values, results and terminators that go without saying."""
+    control_flow_without_return(k)
+    branch = op.encode_IfOp(k.code, [], k.flag)
+    for _ in range(2):
+        with branch.new_block([]):
+            op.encode_ReturnOp(k.code, [])
+    branch.done()
+
+
+def control_flow_without_return(k: Kernel) -> None:
     for carried, results, ending in itertools.product(range(3), range(3), ("break", "if")):
         nest = op.encode_LoopOp(k.code, [k.i32] * results, [k.count] * carried)
         with nest.new_block([k.i32] * carried) as arguments:
@@ -193,11 +202,6 @@ def control_flow(k: Kernel) -> None:
             branch.done()
         else:
             no_else(k, branch)
-    branch = op.encode_IfOp(k.code, [], k.flag)
-    for _ in range(2):
-        with branch.new_block([]):
-            op.encode_ReturnOp(k.code, [])
-    branch.done()
 
 
 def no_else(k: Kernel, branch: Any) -> None:
