@@ -9,12 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nvidia
-
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parents[2] / "tools" / "peers"))
 
-from parity import modules  # noqa: E402
+from parity import modules, tool  # noqa: E402
 from parity.kernel_builder import FLOATS, Kernel, module  # noqa: E402
 
 
@@ -46,9 +44,9 @@ HAND_MADE = {
 def main() -> None:
     for name, make in HAND_MADE.items():
         (FOLDER / f"{name}.tileirbc").write_bytes(make())
-    tool = Path(nvidia.__path__[0]) / "cu13" / "bin" / "tileirdisasm"
+    disassembler = tool("tileirdisasm")
     for path in sorted(FOLDER.glob("*.tileirbc")):
-        text = subprocess.run([tool, "-g", path], check=True, capture_output=True).stdout
+        text = subprocess.run([disassembler, "-g", path], check=True, capture_output=True).stdout
         path.with_suffix(".txt").write_bytes(text)
         print(path.stem, len(text), "bytes of text")
 
