@@ -95,9 +95,9 @@ std::vector<ir::Diagnostic> verify(const TileModule& self, std::size_t limit, bo
   return ir::verify(self.module, {.limit = limit, .hints = hints});
 }
 
-std::vector<std::string> entries(const TileModule& self) {
-  std::vector<std::string> names;
-  for (const ir::Function& function : self.module.functions) names.push_back(function.name);
+std::vector<py::str> entries(const TileModule& self) {
+  std::vector<py::str> names;
+  for (const ir::Function& function : self.module.functions) names.push_back(as_text(function.name));
   return names;
 }
 
@@ -175,7 +175,12 @@ void bind_results(py::module_& module) {
 
 void bind_facts(py::module_& module) {
   py::class_<ir::Facts>(module, "TileFacts", "What decides how fast and how exact a module's kernels are.")
-      .def_readonly("entries", &ir::Facts::entries)
+      .def_property_readonly("entries",
+                             [](const ir::Facts& facts) {
+                               std::vector<py::str> names;
+                               for (const std::string& name : facts.entries) names.push_back(as_text(name));
+                               return names;
+                             })
       .def_readonly("operations", &ir::Facts::operations)
       .def_readonly("flush_to_zero", &ir::Facts::flush_to_zero)
       .def_readonly("rounding", &ir::Facts::rounding)
