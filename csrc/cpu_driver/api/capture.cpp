@@ -177,6 +177,7 @@ CUresult update_dependencies(CUstream handle, std::span<const CUgraphNode> handl
   std::shared_ptr<Stream> stream;
   TILEGYM_CU_TRY(find_capturable(handle, stream));
   if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) return fail(CUDA_ERROR_INVALID_VALUE, "flags: an unknown bit is set");
+  if (handles.data() == nullptr && !handles.empty()) return fail(CUDA_ERROR_INVALID_VALUE, "the nodes are null");
   const std::scoped_lock lock(graph_lock());
   TILEGYM_CU_TRY(usable(*stream));
   NodeList nodes;

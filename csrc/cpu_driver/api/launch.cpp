@@ -40,12 +40,17 @@ bool has_no_effect(const CUlaunchAttribute& attribute) noexcept {
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       return true;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      return attribute.value.cooperative == 0;
     default:
       return false;
   }
 }
 
 CUresult check_attributes(const CUlaunchConfig& config) {
+  if (config.attrs == nullptr && config.numAttrs != 0) {
+    return fail(CUDA_ERROR_INVALID_VALUE, "the launch attributes are null");
+  }
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     if (!has_no_effect(config.attrs[i])) {
       return fail(CUDA_ERROR_NOT_SUPPORTED,

@@ -69,7 +69,8 @@ CUresult unpack(const Function& function, void** extra, std::vector<const void*>
   std::size_t bytes = 0;
   for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
     if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = static_cast<const std::byte*>(extra[1]);
-    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<const std::size_t*>(extra[1]);
+    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1] != nullptr)
+      bytes = *static_cast<const std::size_t*>(extra[1]);
   }
   if (bytes < function.argument_bytes || (buffer == nullptr && bytes != 0)) {
     return fail(CUDA_ERROR_INVALID_VALUE, "argument buffer of " + function.name + ": wanted " +

@@ -200,6 +200,7 @@ TEST_F(Capture, GoesIntoAnExistingGraph) {
   EXPECT_EQ(ended, graph);
   EXPECT_EQ(count, 1U);
   EXPECT_NE(*last, root);
+  EXPECT_EQ(cuStreamUpdateCaptureDependencies(stream, nullptr, 1, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuStreamEndCapture(stream, &ended), CUDA_SUCCESS);
   EXPECT_EQ(ended, graph);
   replay(graph, stream);

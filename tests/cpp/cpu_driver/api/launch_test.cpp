@@ -239,6 +239,11 @@ TEST_F(Launch, CooperativeAttributeIsNotSupported) {
   EXPECT_EQ(cuLaunchKernelEx(&config, make_function(outcome(Outcome::ok)), nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
 }
 
+TEST_F(Launch, MissingAttributesAreRefused) {
+  const CUlaunchConfig config{1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, 1};
+  EXPECT_EQ(cuLaunchKernelEx(&config, make_function(outcome(Outcome::ok)), nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Launch, TotalsCountEveryFinishedLaunch) {
   std::uint64_t before = 0;
   std::uint64_t after = 0;
