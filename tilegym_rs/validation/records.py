@@ -1,4 +1,4 @@
-"""Records of comparisons and timings, as they travel from a test to the report.
+"""Records of comparisons and timings, as they travel from a test to the report and lie in a file.
 
 Workers send them as the plain values of pytest's user_properties, so a record is a dictionary of int, float, str, bool,
 None, and lists or dictionaries of those. No dependency on pytest, PyTorch or tilegym.
@@ -15,14 +15,21 @@ from typing import Any
 COMPARISON = "tilegym_comparison"
 BENCHMARK = "benchmark"
 
-PASS, FAIL, NOT_COMPARED = "pass", "FAIL", "not compared"
+PASS, FAIL, NOT_COMPARED, ERROR = "pass", "FAIL", "not compared", "ERROR"
+FAILURES = (FAIL, ERROR)
+
+# What a file says of itself; docs/file-formats.md describes the fields.
+SCHEMA, VERSION = "tilegym-rs.record", 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """Times of warm calls, launch to completion, in milliseconds, and how they were taken.
+    """Times of warm calls in milliseconds, and how they were taken.
 
-    compile_ms is what the first call spent compiling kernels, apart from the times; 0 where all were ready.
+    compile_ms is what the first call spent compiling kernels, apart from the times; 0 where all were ready. `clock` is
+    what the times were read from: "engine" (the CPU device's own, kernels only), "cuda events" or "wall". `wall` holds
+    the same calls by the wall clock where that is another one; `calibration` times of a fixed piece of work between
+    them, which tell a slower machine from a slower op.
     """
 
     median: float
@@ -33,6 +40,13 @@ class Timing:
     calls: int
     method: str
     compile_ms: float = 0.0
+    clock: str = "wall"
+    warmup: int = 1
+    cache: str = "warm"
+    shared: bool = False
+    samples: tuple[float, ...] = ()
+    wall: tuple[float, ...] = ()
+    calibration: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.min > 0.0:
@@ -41,7 +55,7 @@ class Timing:
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """One comparison of an op with its reference."""
+    """One comparison of an op with a reference."""
 
     op: str
     backend: str
@@ -53,6 +67,13 @@ class Record:
     tolerance: str = ""
     message: str = ""
     timing: Timing | None = None
+    mode: str = "cpu"
+    reference: str = "pytorch float64"
+    case: str = "values"
+    layout: str = ""
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    configuration: dict[str, int] = dataclasses.field(default_factory=dict)
+    errors: dict[str, float] = dataclasses.field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
         """The fields as a dictionary of plain values."""
@@ -62,9 +83,24 @@ class Record:
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> Record:
-        """The inverse of to_plain."""
+        """The inverse of to_plain. Fields of a later version are left out."""
+        known = {field.name for field in dataclasses.fields(cls)}
         timing = values.get("timing")
-        return cls(**{**values, "timing": Timing(**timing) if timing else None})
+        kept = {name: value for name, value in values.items() if name in known}
+        return cls(**{**kept, "timing": _timing(timing) if timing else None})
+
+    @property
+    def subject(self) -> str:
+        """The op and what it was called with, for a line of text."""
+        options = " ".join(f"{name}={value}" for name, value in self.options.items())
+        return " ".join(filter(None, [self.op, self.dtype, self.shape, self.layout, options]))
+
+
+def _timing(values: Mapping[str, Any]) -> Timing:
+    known = {field.name for field in dataclasses.fields(Timing)}
+    lists = ("samples", "wall", "calibration")
+    kept: dict[str, Any] = {k: tuple(v) if k in lists else v for k, v in values.items() if k in known}
+    return Timing(**kept)
 
 
 # execnet, by which xdist's workers report, packs negative integers into 32 bits and fails below these.

@@ -1,4 +1,4 @@
-"""Times of warm calls, each from launch to completion."""
+"""Times of warm calls: kernels by the CPU device's own clock or CUDA events, everything else by the wall clock."""
 
 from __future__ import annotations
 
@@ -13,33 +13,62 @@ from tilegym_rs.validation.records import Timing
 MIN_CALLS = 5
 _MAX_CALLS = 50
 _BUDGET_SECONDS = 0.1
+_CALIBRATIONS = 5
 
 
-def time_warm_calls(call: Callable[[], Any], device_type: str, compile_ms: float = 0.0) -> Timing:
+def time_warm_calls(
+    call: Callable[[], Any],
+    device_type: str,
+    compile_ms: float = 0.0,
+    engine_nanoseconds: Callable[[], int] | None = None,
+) -> Timing:
     """Times at least five calls of something that has run before; more while a tenth of a second lasts.
 
     Args:
         call: launches the op; on a CPU device it returns when the result is there.
         device_type: "cpu" or "cuda".
         compile_ms: what the first call spent compiling, passed on.
+        engine_nanoseconds: the CPU device's clock, where the op runs there. A call that does not move it is timed by
+            the wall clock.
     """
     measure = _cuda_call_ms if device_type == "cuda" else _host_call_ms
     call()
-    times: list[float] = []
+    wall: list[float] = []
+    engine: list[float] = []
+    calibration: list[float] = []
     end = time.perf_counter() + _BUDGET_SECONDS
-    while len(times) < MIN_CALLS or (len(times) < _MAX_CALLS and time.perf_counter() < end):
-        times.append(measure(call))
-    return summarize(times, _method(device_type), compile_ms)
+    while len(wall) < MIN_CALLS or (len(wall) < _MAX_CALLS and time.perf_counter() < end):
+        before = engine_nanoseconds() if engine_nanoseconds else 0
+        wall.append(measure(call))
+        engine.append(((engine_nanoseconds() if engine_nanoseconds else 0) - before) / 1e6)
+        if len(calibration) < _CALIBRATIONS:
+            calibration.append(_host_call_ms(_fixed_work))
+    by_engine = min(engine) > 0.0
+    clock = "engine" if by_engine else "cuda events" if device_type == "cuda" else "wall"
+    return summarize(
+        engine if by_engine else wall,
+        _method(clock),
+        compile_ms,
+        clock=clock,
+        shared=_workers() > 1,
+        wall=tuple(wall) if by_engine else (),
+        calibration=tuple(calibration),
+    )
 
 
-def summarize(times: list[float], method: str, compile_ms: float = 0.0) -> Timing:
+def summarize(times: list[float], method: str, compile_ms: float = 0.0, **others: Any) -> Timing:
     """Median and spread of times in milliseconds.
 
     Raises:
         ValueError: a time is zero or negative, or there are fewer than two.
     """
     q25, median, q75 = statistics.quantiles(times, n=4, method="inclusive")
-    return Timing(median, q25, q75, min(times), statistics.fmean(times), len(times), method, compile_ms)
+    mean = statistics.fmean(times)
+    return Timing(median, q25, q75, min(times), mean, len(times), method, compile_ms, samples=tuple(times), **others)
+
+
+def _fixed_work() -> int:
+    return sum(range(20000))
 
 
 def _host_call_ms(call: Callable[[], Any]) -> float:
@@ -59,8 +88,13 @@ def _cuda_call_ms(call: Callable[[], Any]) -> float:
     return float(start.elapsed_time(end))
 
 
-def _method(device_type: str) -> str:
-    clock = "CUDA events" if device_type == "cuda" else "wall clock"
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    shared = f", device shared by {workers} workers" if workers > 1 else ""
-    return f"{clock}, warm calls, caches not flushed{shared}"
+def _workers() -> int:
+    return int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+
+
+_CLOCKS = {"engine": "engine clock of the CPU device", "cuda events": "CUDA events", "wall": "wall clock"}
+
+
+def _method(clock: str) -> str:
+    shared = f", device shared by {_workers()} workers" if _workers() > 1 else ""
+    return f"{_CLOCKS[clock]}, warm calls, caches not flushed{shared}"
