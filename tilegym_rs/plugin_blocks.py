@@ -10,6 +10,7 @@ import pytest
 
 from tilegym_rs.validation import records
 
+_MODES = {"cpu": "CPU device, no time of a GPU", "gpu": "GPU"}
 HEADING = "Performance Test Results"
 CASE_ATTRIBUTE = "tilegym_rs_case"
 
@@ -21,6 +22,7 @@ class Case:
     concerns_backend: bool = False
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     device: str = ""
+    op: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """The fields as a dictionary of plain values."""
@@ -58,6 +60,9 @@ def _record_lines(record: records.Record, timing: records.Timing, shown: dict[st
         "min": f"{timing.min!r} ms",
         "calls": timing.calls,
         "method": timing.method,
+        "warm-up": f"{timing.warmup} calls",
+        "mode": _MODES.get(record.mode, record.mode),
+        "configuration": ", ".join(f"{name}={value}" for name, value in record.configuration.items()) or "none",
         "compile": f"{timing.compile_ms!r} ms, apart from the times above",
     }
     return [f"  {name}: {value}" for name, value in fields.items() if name not in shown]

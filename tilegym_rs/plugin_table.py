@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tilegym_rs.validation.records import FAIL, Record
+from tilegym_rs.validation.records import FAILURES, Record
 
 
 def cells(records: Sequence[Record]) -> list[list[str]]:
@@ -31,17 +31,22 @@ def plain_lines(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def write_table(records: Sequence[Record], terminal: pytest.TerminalReporter) -> None:
-    """Writes the table and, below it, what was wrong with failed comparisons."""
-    if not records:
+def write_table(records: Sequence[Record], terminal: pytest.TerminalReporter, passed: bool = True) -> None:
+    """Writes the table and, below it, what was wrong with failed comparisons; without `passed` only the failed ones."""
+    shown = [record for record in records if passed or record.verdict in FAILURES]
+    if not shown:
         return
-    rows = cells(records)
+    rows = cells(shown)
     if not (terminal.isatty and _write_rich(rows)):
         for line in plain_lines(rows):
             terminal.write_line(line)
-    for record in records:
-        if record.verdict == FAIL:
-            terminal.write_line(f"{FAIL} {record.op} {record.dtype} {record.shape}: {record.message}", red=True)
+    for record in shown:
+        if record.verdict in FAILURES:
+            terminal.write_line(f"{record.verdict} {record.subject}: {_one_line(record.message)}", red=True)
+
+
+def _one_line(message: str) -> str:
+    return "; ".join(line for line in message.splitlines() if line)
 
 
 def _write_rich(rows: Sequence[Sequence[str]]) -> bool:
@@ -53,6 +58,6 @@ def _write_rich(rows: Sequence[Sequence[str]]) -> bool:
         return False
     table = Table(*rows[0])
     for row in rows[1:]:
-        table.add_row(*row, style="red" if row[-1] == FAIL else None)
+        table.add_row(*row, style="red" if row[-1] in FAILURES else None)
     Console().print(table)
     return True

@@ -10,10 +10,10 @@ import torch
 
 import tilegym_rs
 from tilegym.backend import register_impl, registry
-from tilegym_rs.validation import tolerances
+from tilegym_rs.validation import analysis
 from tilegym_rs.validation.cases import OpComparison
 from tilegym_rs.validation.compare import Tolerance, compare
-from tilegym_rs.validation.records import FAIL, NOT_COMPARED, PASS
+from tilegym_rs.validation.records import ERROR, FAIL, NOT_COMPARED, PASS
 
 LIMIT = Tolerance(atol=0.5, rtol=0.1)
 NAN, INF = math.nan, math.inf
@@ -115,7 +115,10 @@ def library(monkeypatch):
     made = Library()
     monkeypatch.setattr(registry, "_table", {op: dict(row) for op, row in registry._table.items()})
     monkeypatch.setattr(tilegym_rs, "counters", lambda: made, raising=False)
-    monkeypatch.setattr(tolerances, "_table", lambda op: {"f32": {"atol": 1e-5, "rtol": 0.0}})
+    stated = {"correctness_tolerance": {"f32": {"atol": 1e-5, "rtol": 0.0}}}
+    monkeypatch.setattr(analysis, "of", lambda op: stated)
+    monkeypatch.setattr(tilegym_rs, "last_error", lambda: "", raising=False)
+    monkeypatch.setattr(tilegym_rs, "library", lambda: made, raising=False)
     register_impl("softmax", "cutile-rs")(made.kernel)
     yield made
     monkeypatch.undo()
@@ -200,6 +203,47 @@ def test_no_other_backend_takes_the_place(library, comparison):
         comparison("softmax", torch.ones(2, 3), backend="triton")
 
 
-def test_a_tolerance_that_nobody_stated_is_an_error(library, comparison):
-    with pytest.raises(LookupError, match="states no correctness_tolerance for float16"):
-        comparison("softmax", torch.ones(2, 3).half())
+def test_a_tolerance_that_nobody_stated_is_the_dtypes(library, comparison, recorded):
+    comparison("softmax", torch.ones(2, 3).half())
+    assert recorded[0]["tolerance"] == "0.01 + 0.01|x|"
+
+
+def test_a_dtype_without_any_tolerance_is_an_error(library, comparison):
+    with pytest.raises(LookupError, match="wanted a correctness_tolerance for complex64"):
+        comparison("softmax", torch.ones(2, 3, dtype=torch.complex64), expected=torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("entry", [{"atol": -1, "rtol": 0}, {"atol": 1}, 3, {"atol": "x", "rtol": 0}], ids=str)
+def test_a_stated_tolerance_must_be_one(library, comparison, monkeypatch, entry):
+    monkeypatch.setattr(analysis, "of", lambda op: {"correctness_tolerance": {"f32": entry}})
+    with pytest.raises(ValueError, match="wanted numbers atol and rtol of at least 0"):
+        comparison("softmax", torch.ones(2, 3))
+
+
+def test_what_an_op_raises_is_recorded_and_raised(library, comparison, recorded):
+    def broken(x, **_):
+        raise RuntimeError("no such kernel")
+
+    register_impl("softmax", "cutile-rs")(broken)
+    with pytest.raises(RuntimeError, match="no such kernel"):
+        comparison("softmax", torch.ones(2, 3))
+    assert recorded[0]["verdict"] == ERROR
+    assert recorded[0]["message"] == "raised RuntimeError: no such kernel"
+
+
+def test_a_swallowed_error_is_named(library, comparison, monkeypatch):
+    monkeypatch.setattr(tilegym_rs, "last_error", lambda: "softmax: the tile is too large")
+    register_impl("softmax", "cutile-rs")(lambda x, **_: x.softmax(-1))
+    with pytest.raises(AssertionError, match=r"no kernel was launched.*last error: softmax: the tile is too large"):
+        comparison("softmax", torch.ones(2, 3))
+
+
+def test_an_op_of_another_project_is_called_as_it_was_registered(library, comparison, recorded):
+    def doubled(x):
+        library.launches += 1
+        return 2 * x
+
+    register_impl("doubled", "cutile-rs")(doubled)
+    register_impl("doubled", "pytorch")(lambda x: x + x)
+    comparison("doubled", torch.ones(2, 3))
+    assert recorded[0]["verdict"] == PASS

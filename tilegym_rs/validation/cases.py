@@ -8,18 +8,14 @@ from typing import Any
 
 import torch
 
+from tilegym_rs.validation import references
 from tilegym_rs.validation.compare import Outcome, Tolerance, compare
-from tilegym_rs.validation.records import COMPARISON, FAIL, PASS, Record, Timing
+from tilegym_rs.validation.observe import Observation, engine_nanoseconds, observed
+from tilegym_rs.validation.records import COMPARISON, ERROR, FAIL, FAILURES, PASS, Record, Timing
 from tilegym_rs.validation.timing import time_warm_calls
 from tilegym_rs.validation.tolerances import tolerance_for
 
 KERNEL_BACKEND = "cutile-rs"
-
-
-@dataclasses.dataclass(frozen=True)
-class _Counts:
-    launches: int
-    compile_ms: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +25,12 @@ class OpComparison:
     Attributes:
         record: called with (name, plain value), as pytest's record_property.
         timed: whether a passed comparison is timed, too.
+        labels: further fields of each record, such as the layout.
     """
 
     record: Callable[[str, Any], None]
     timed: bool = False
+    labels: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __call__(
         self,
@@ -60,76 +58,125 @@ class OpComparison:
 
         Raises:
             AssertionError: wrong values, shape, dtype, layout or device, or cutile-rs launched nothing.
+            Exception: whatever the op raises, after it was recorded.
         """
-        call = _bound(op, args, backend, kwargs)
-        want = _expected(op, args, kwargs) if expected is None else expected
+        call = bound(op, args, backend, kwargs)
+        want = expected_of(op, args, kwargs) if expected is None else expected
         inputs = _tensors(args, kwargs)
-        limit = tolerance or tolerance_for(op, _name(inputs[0].dtype))
-        before = _counts()
-        result = call()
-        after = _counts()
+        limit = tolerance or tolerance_for(op, dtype_name(inputs[0].dtype))
+        with observed() as seen:
+            try:
+                result = call()
+            except Exception as error:
+                self._record(op, backend, inputs, inputs[0].device, _raised(error), limit, seen, None, kwargs)
+                raise
         outcome = _check_form(result, inputs, dense=kwargs.get("out") is None)
         if outcome is None and backend == KERNEL_BACKEND:
-            outcome = _check_launches(result, inputs, after.launches - before.launches)
+            outcome = _check_launches(result, inputs, seen)
         if outcome is None:
-            outcome = compare(result, want, limit, nan_equal=nan_equal)
-        timing = self._time(call, result, outcome, after.compile_ms - before.compile_ms)
-        self._record(op, backend, inputs, result, outcome, limit, timing)
+            tile = seen.configuration
+            outcome = compare(result, want, limit, nan_equal=nan_equal, tile=tile, block=_block(seen, result))
+        timing = self._time(call, result, outcome, seen)
+        device = result.device if isinstance(result, torch.Tensor) else inputs[0].device
+        entry = self._record(op, backend, inputs, device, outcome, limit, seen, timing, kwargs)
+        if outcome.verdict in FAILURES:
+            raise AssertionError(
+                f"{entry.subject} on {entry.device}, {backend} against {entry.reference}: {outcome.message}"
+            )
         return result
 
+    def of_results(
+        self,
+        op: str,
+        inputs: list[torch.Tensor],
+        actual: torch.Tensor,
+        expected: torch.Tensor,
+        limit: Tolerance,
+        options: dict[str, Any],
+    ) -> None:
+        """Compares and records two results that are there already. Raises AssertionError where they differ."""
+        outcome = compare(actual, expected, limit)
+        entry = self._record(op, KERNEL_BACKEND, inputs, actual.device, outcome, limit, Observation(), None, options)
+        _raise_for(entry)
+
     def _time(
-        self, call: Callable[[], Any], result: torch.Tensor, outcome: Outcome, compile_ms: float
+        self, call: Callable[[], Any], result: torch.Tensor, outcome: Outcome, seen: Observation
     ) -> Timing | None:
         if not self.timed or outcome.verdict != PASS:
             return None
-        return time_warm_calls(call, result.device.type, compile_ms)
+        clock = engine_nanoseconds if result.device.type == "cpu" else None
+        return time_warm_calls(call, result.device.type, seen.compile_ms, clock)
 
     def _record(
         self,
         op: str,
         backend: str,
         inputs: list[torch.Tensor],
-        result: torch.Tensor,
+        device: torch.device,
         outcome: Outcome,
         limit: Tolerance,
+        seen: Observation,
         timing: Timing | None,
-    ) -> None:
+        options: dict[str, Any],
+    ) -> Record:
         entry = Record(
-            op=op,
-            backend=backend,
-            dtype=_name(inputs[0].dtype),
-            shape=" @ ".join("x".join(map(str, tensor.shape)) or "scalar" for tensor in inputs),
-            device=device_name(result.device),
-            verdict=outcome.verdict,
-            error=outcome.error,
-            tolerance=str(limit),
-            message=outcome.message,
-            timing=timing,
+            **{
+                "op": op,
+                "backend": backend,
+                "dtype": dtype_name(inputs[0].dtype),
+                "shape": shape_text(inputs),
+                "device": device_name(device),
+                "mode": "gpu" if device.type == "cuda" else "cpu",
+                "verdict": outcome.verdict,
+                "error": outcome.error,
+                "tolerance": str(limit),
+                "message": outcome.message,
+                "timing": timing,
+                "options": {k: v for k, v in options.items() if not isinstance(v, torch.Tensor)},
+                "configuration": dict(seen.configuration),
+                "errors": dict(outcome.errors),
+                **self.labels,
+            }
         )
         self.record(COMPARISON, entry.to_plain())
-        if outcome.verdict == FAIL:
-            raise AssertionError(f"{op} {entry.dtype} {entry.shape} on {entry.device}, {backend}: {outcome.message}")
+        return entry
 
 
-def _bound(op: str, args: tuple[Any, ...], backend: str, kwargs: dict[str, Any]) -> Callable[[], torch.Tensor]:
+def _raise_for(entry: Record) -> None:
+    if entry.verdict in FAILURES:
+        raise AssertionError(
+            f"{entry.subject} on {entry.device}, {entry.backend} against {entry.reference}: {entry.message}"
+        )
+
+
+def _raised(error: Exception) -> Outcome:
+    return Outcome(ERROR, None, f"raised {type(error).__name__}: {error}")
+
+
+def _block(seen: Observation, result: torch.Tensor) -> tuple[int, ...] | None:
+    block = seen.block
+    return block[-result.dim() :] if block and result.dim() else None
+
+
+def bound(op: str, args: tuple[Any, ...], backend: str, kwargs: dict[str, Any]) -> Callable[[], torch.Tensor]:
+    """A call of the op on that backend and no other one, whichever project has registered it."""
     import tilegym
+    from tilegym.backend import registry
 
-    function = getattr(tilegym.ops, op)
-    if not tilegym.has_backend_impl(op, backend):
+    implementation = registry.find(op, backend)
+    if implementation is None:
         implemented = ", ".join(tilegym.get_available_backends_for_op(op))
         raise AssertionError(f"{op}: backend {backend!r} has no implementation to compare; there are: {implemented}")
-    return lambda: function(*args, backend=backend, **kwargs)
+    public = getattr(tilegym.ops, op, None)
+    if getattr(public, "_tilegym_op_name", None) != op:
+        return lambda: implementation(*args, **kwargs)
+    return lambda: public(*args, backend=backend, **kwargs)  # type: ignore[misc]
 
 
-def _expected(op: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
-    from tilegym.ops.reference import ORACLES
-
-    # Packed copies: the reference must not depend on the layouts under test, nor see what the op writes.
-    def packed(value: Any) -> Any:
-        return value.detach().clone(memory_format=torch.contiguous_format) if isinstance(value, torch.Tensor) else value
-
-    others = {name: packed(value) for name, value in kwargs.items() if name != "out"}
-    return ORACLES[op](*(packed(value) for value in args), **others)
+def expected_of(op: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+    """The oracle's result for packed copies of the arguments."""
+    others = {name: references.packed(value) for name, value in kwargs.items() if name != "out"}
+    return references.oracle(op)[1](*map(references.packed, args), **others)
 
 
 def _tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
@@ -137,8 +184,15 @@ def _tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor
     return [value for value in inputs if isinstance(value, torch.Tensor)]
 
 
+def shape_text(inputs: list[torch.Tensor]) -> str:
+    """Shapes of an op's tensors in a few characters."""
+    return " @ ".join("x".join(map(str, tensor.shape)) or "scalar" for tensor in inputs)
+
+
 def _check_form(result: torch.Tensor, inputs: list[torch.Tensor], dense: bool) -> Outcome | None:
     """A failure when the result is not what every op promises apart from its values."""
+    if not isinstance(result, torch.Tensor):
+        return Outcome(FAIL, None, f"result: wanted a tensor, got {type(result).__name__}")
     if result.dtype != inputs[0].dtype:
         return Outcome(FAIL, None, f"dtype: wanted {inputs[0].dtype}, got {result.dtype}")
     if result.device != inputs[0].device:
@@ -148,21 +202,15 @@ def _check_form(result: torch.Tensor, inputs: list[torch.Tensor], dense: bool) -
     return None
 
 
-def _check_launches(result: torch.Tensor, inputs: list[torch.Tensor], launches: int) -> Outcome | None:
+def _check_launches(result: torch.Tensor, inputs: list[torch.Tensor], seen: Observation) -> Outcome | None:
     """A failure unless a kernel ran exactly where there was something to compute."""
     has_work = result.numel() > 0 and all(tensor.numel() > 0 for tensor in inputs)
-    if has_work and launches == 0:
-        return Outcome(FAIL, None, "no kernel was launched, so nothing of cutile-rs was compared")
-    if not has_work and launches != 0:
-        return Outcome(FAIL, None, f"wanted no launch for a tensor without elements, got {launches}")
+    if has_work and seen.launches == 0:
+        because = f"; the kernel library's last error: {seen.last_error}" if seen.last_error else ""
+        return Outcome(FAIL, None, f"no kernel was launched, so nothing of cutile-rs was compared{because}")
+    if not has_work and seen.launches != 0:
+        return Outcome(FAIL, None, f"wanted no launch for a tensor without elements, got {seen.launches}")
     return None
-
-
-def _counts() -> _Counts:
-    import tilegym_rs
-
-    counters = tilegym_rs.counters()
-    return _Counts(int(counters.launches), counters.compile_nanoseconds / 1e6)
 
 
 def device_name(device: torch.device) -> str:
@@ -170,5 +218,6 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU device"
 
 
-def _name(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
+    """The name of a dtype without its module."""
     return str(dtype).removeprefix("torch.")

@@ -83,3 +83,72 @@ MATRICES: dict[str, Layout] = {
 
 # The same and tensors with leading dimensions.
 ALL: dict[str, Layout] = {**MATRICES, "permuted_3d": _permuted_3d, "permuted_4d": _permuted_4d}
+
+
+def arrange(name: str, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """`values` in another layout, as (view, memory); "expanded" repeats the first slice instead of keeping all values.
+
+    Raises:
+        KeyError: no such layout; ARRANGEMENTS has them.
+    """
+    return ARRANGEMENTS[name](values)
+
+
+def _copied(view: torch.Tensor, values: torch.Tensor, memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    view.copy_(values)
+    return view, memory
+
+
+def _filler(values: torch.Tensor, shape: list[int]) -> torch.Tensor:
+    """Memory whose bytes outside the view are no plausible numbers, so that reading them shows."""
+    memory = torch.empty(shape, dtype=values.dtype, device=values.device)
+    return memory.fill_(float("nan") if values.is_floating_point() else 1)
+
+
+def _as_is(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    memory = values.clone(memory_format=torch.contiguous_format)
+    return memory, memory
+
+
+def _padded(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if values.dim() == 0:
+        return _offset(values)
+    memory = _filler(values, [*values.shape[:-1], values.shape[-1] + 7])
+    return _copied(memory[..., : values.shape[-1]], values, memory)
+
+
+def _offset(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    memory = _filler(values, [values.numel() + 3])
+    return _copied(memory[1 : 1 + values.numel()].view(values.shape), values, memory)
+
+
+def _last_two_swapped(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if values.dim() < 2:
+        return _strided(values)
+    memory = _filler(values, [*values.shape[:-2], values.shape[-1], values.shape[-2]])
+    return _copied(memory.transpose(-1, -2), values, memory)
+
+
+def _strided(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if values.dim() == 0:
+        return _offset(values)
+    memory = _filler(values, [*values.shape[:-1], 2 * values.shape[-1]])
+    return _copied(memory[..., ::2], values, memory)
+
+
+def _repeated(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if values.dim() == 0 or values.shape[0] == 0:
+        return _as_is(values)
+    memory = values[:1].clone(memory_format=torch.contiguous_format)
+    return memory.expand(values.shape), memory
+
+
+# Layouts of a tensor of any rank. NaN fills the memory outside the view.
+ARRANGEMENTS: dict[str, Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]] = {
+    "packed": _as_is,
+    "padded": _padded,
+    "offset": _offset,
+    "transposed": _last_two_swapped,
+    "strided": _strided,
+    "expanded": _repeated,
+}

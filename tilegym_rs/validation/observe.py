@@ -1,0 +1,86 @@
+"""What happens below a call of an op: launches, compilations, the configuration that its wrapper chose."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+# Keywords of a launch that are extents of a tile over the trailing dimensions of the result, outermost first.
+_BLOCKS = (("bm", "bn"), ("block_m", "block_n"), ("tile_m", "tile_n"), ("block_size",), ("tile_size",))
+
+
+@dataclasses.dataclass
+class Observation:
+    """Filled while the call runs."""
+
+    launches: int = 0
+    compile_ms: float = 0.0
+    configuration: dict[str, int] = dataclasses.field(default_factory=dict)
+    last_error: str = ""
+
+    @property
+    def block(self) -> tuple[int, ...] | None:
+        """Extents of a tile block over the trailing dimensions of the result, where the configuration says so."""
+        for names in _BLOCKS:
+            if all(self.configuration.get(name, 0) > 0 for name in names):
+                return tuple(self.configuration[name] for name in names)
+        return None
+
+
+@contextlib.contextmanager
+def observed() -> Iterator[Observation]:
+    """Watches the calls in its body."""
+    import tilegym_rs
+
+    seen = Observation()
+    before = tilegym_rs.counters()
+    launches, nanoseconds = int(before.launches), before.compile_nanoseconds
+    with _watching(seen):
+        try:
+            yield seen
+        finally:
+            after = tilegym_rs.counters()
+            seen.launches = int(after.launches) - launches
+            seen.compile_ms = (after.compile_nanoseconds - nanoseconds) / 1e6
+            if seen.launches == 0:
+                seen.last_error = tilegym_rs.last_error()
+
+
+@contextlib.contextmanager
+def _watching(seen: Observation) -> Iterator[None]:
+    """Puts itself between the wrappers and the kernel library, which they look up at each call."""
+    from tilegym.backend.cutile_rs import utils
+
+    original = utils.kernel_library
+    utils.kernel_library = lambda: _Watched(original, seen)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        utils.kernel_library = original
+
+
+class _Watched:
+    def __init__(self, library: Callable[[], Any], seen: Observation) -> None:
+        self._library = library
+        self._seen = seen
+
+    def __getattr__(self, op: str) -> Any:
+        function = getattr(self._library(), op)
+        seen = self._seen
+
+        def launch(*args: Any, **kwargs: Any) -> Any:
+            seen.configuration.update({name: value for name, value in kwargs.items() if type(value) is int})
+            return function(*args, **kwargs)
+
+        return launch
+
+
+def engine_nanoseconds() -> int:
+    """The CPU device's clock, summed over its launches; 0 where nothing ran on it."""
+    import tilegym_rs
+
+    library = tilegym_rs.library() if int(tilegym_rs.counters().launches) else None
+    device = getattr(library, "cpu_device", None)
+    return int(device.launch_totals().nanoseconds) if device is not None else 0
