@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tilegym_rs.cli import aot, build_command, cache, cpu, doctor_command, ir
+from tilegym_rs.cli import aot, build_command, cache, check, compare_records, cpu, doctor_command, ir
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,4 +32,6 @@ def _parser() -> argparse.ArgumentParser:
     cache.add_to(commands)
     aot.add_to(commands)
     ir.add_to(commands)
+    check.add_to(commands)
+    compare_records.add_to(commands)
     return parser
