@@ -51,6 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cutile-rs-checks", metavar="NAMES", help="checks of the CPU device, separated by commas (TILEGYM_RS_CHECKS)"
     )
+    group.addoption(
+        "--cutile-rs-timeout", type=float, metavar="SECONDS", help="how long one call of an op may take (no limit)"
+    )
     parser.addini(
         "cutile_rs_not_compared", "ops that may stay without a comparison, with the reason in a comment", type="args"
     )
@@ -180,7 +183,8 @@ def comparison_for(item: pytest.Item) -> OpComparison:
         if path is not None:
             record_file.append(path, item.nodeid, number, value)
 
-    return OpComparison(record, timed=prints_records(item.config))
+    seconds: float | None = item.config.getoption("--cutile-rs-timeout")
+    return OpComparison(record, timed=prints_records(item.config), seconds=seconds)
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import math
+import time
 
 import pytest
 import torch
@@ -246,4 +248,20 @@ def test_an_op_of_another_project_is_called_as_it_was_registered(library, compar
     register_impl("doubled", "cutile-rs")(doubled)
     register_impl("doubled", "pytorch")(lambda x: x + x)
     comparison("doubled", torch.ones(2, 3))
+    assert recorded[0]["verdict"] == PASS
+
+
+def test_a_call_that_takes_too_long_is_ended_and_recorded(library, comparison, recorded):
+    def endless(x, **_):
+        while True:
+            time.sleep(0.01)
+
+    register_impl("softmax", "cutile-rs")(endless)
+    with pytest.raises(TimeoutError, match=r"took longer than 0\.1 s"):
+        dataclasses.replace(comparison, seconds=0.1)("softmax", torch.ones(2, 3))
+    assert recorded[0]["message"] == "raised TimeoutError: took longer than 0.1 s"
+
+
+def test_a_call_within_its_time_is_left_alone(library, comparison, recorded):
+    dataclasses.replace(comparison, seconds=60)("softmax", torch.ones(2, 3))
     assert recorded[0]["verdict"] == PASS

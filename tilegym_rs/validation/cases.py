@@ -12,6 +12,7 @@ from tilegym_rs.validation import references
 from tilegym_rs.validation.compare import Outcome, Tolerance, compare
 from tilegym_rs.validation.observe import Observation, engine_nanoseconds, observed
 from tilegym_rs.validation.records import COMPARISON, ERROR, FAIL, FAILURES, PASS, Record, Timing
+from tilegym_rs.validation.time_limit import limited
 from tilegym_rs.validation.timing import time_warm_calls
 from tilegym_rs.validation.tolerances import tolerance_for
 
@@ -26,11 +27,13 @@ class OpComparison:
         record: called with (name, plain value), as pytest's record_property.
         timed: whether a passed comparison is timed, too.
         labels: further fields of each record, such as the layout.
+        seconds: how long a call of the op may take, or None.
     """
 
     record: Callable[[str, Any], None]
     timed: bool = False
     labels: dict[str, Any] = dataclasses.field(default_factory=dict)
+    seconds: float | None = None
 
     def __call__(
         self,
@@ -66,7 +69,8 @@ class OpComparison:
         limit = tolerance or tolerance_for(op, dtype_name(inputs[0].dtype))
         with observed() as seen:
             try:
-                result = call()
+                with limited(self.seconds):
+                    result = call()
             except Exception as error:
                 self._record(op, backend, inputs, inputs[0].device, _raised(error), limit, seen, None, kwargs)
                 raise
