@@ -167,10 +167,23 @@ def failure_of(op, part):
     return f"nothing failed: {[record['verdict'] for record in records]}"
 
 
-@pytest.mark.parametrize(("op", "part", "launch", "text"), [row[1:] for row in LAUNCHES], ids=[r[0] for r in LAUNCHES])
-def test_a_broken_launch_is_caught(monkeypatch, op, part, launch, text):
+@pytest.fixture
+def broken(monkeypatch):
+    """Puts a launch below the wrappers."""
     library = utils.kernel_library()
-    monkeypatch.setattr(utils, "kernel_library", lambda: Launches(library, launch))
+
+    def use(launch):
+        monkeypatch.setattr(utils, "kernel_library", lambda: Launches(library, launch))
+        utils.forget_plans()
+
+    yield use
+    monkeypatch.undo()
+    utils.forget_plans()
+
+
+@pytest.mark.parametrize(("op", "part", "launch", "text"), [row[1:] for row in LAUNCHES], ids=[r[0] for r in LAUNCHES])
+def test_a_broken_launch_is_caught(broken, op, part, launch, text):
+    broken(launch)
     with pytest.raises(AssertionError, match=f"(?s){text}"):
         raise AssertionError(failure_of(op, part))
 
@@ -182,17 +195,15 @@ def test_a_broken_wrapper_is_caught(restored, part, make, text):
         raise AssertionError(failure_of("softmax", part))
 
 
-def test_nan_on_both_sides_is_caught(monkeypatch):
-    library = utils.kernel_library()
-    fault = after(one(float("nan")))
-    monkeypatch.setattr(utils, "kernel_library", lambda: Launches(library, fault))
+def test_nan_on_both_sides_is_caught(broken, monkeypatch):
+    broken(after(one(float("nan"))))
 
-    def broken(x, **_):
+    def nan_too(x, **_):
         result = torch.softmax(x.double(), -1)
         one(float("nan"))(result)
         return result
 
-    monkeypatch.setitem(reference.ORACLES, "softmax", broken)
+    monkeypatch.setitem(reference.ORACLES, "softmax", nan_too)
     assert "NaN in both" in failure_of("softmax", "values-float32")
 
 

@@ -10,7 +10,7 @@ import torch
 
 from tilegym_rs.validation import references
 from tilegym_rs.validation.compare import Outcome, Tolerance, compare
-from tilegym_rs.validation.observe import Observation, engine_nanoseconds, observed
+from tilegym_rs.validation.observe import Observation, configuration_of, engine_nanoseconds, observed
 from tilegym_rs.validation.records import COMPARISON, ERROR, FAIL, FAILURES, PASS, Record, Timing
 from tilegym_rs.validation.time_limit import limited
 from tilegym_rs.validation.timing import time_warm_calls
@@ -74,6 +74,8 @@ class OpComparison:
             except Exception as error:
                 self._record(op, backend, inputs, inputs[0].device, _raised(error), limit, seen, None, kwargs)
                 raise
+        if backend == KERNEL_BACKEND and kwargs.get("out") is None:
+            seen.configuration = configuration_of(call)
         outcome = _check_form(result, inputs, dense=kwargs.get("out") is None)
         if outcome is None and backend == KERNEL_BACKEND:
             outcome = _check_launches(result, inputs, seen)

@@ -31,50 +31,56 @@ class Observation:
 
 @contextlib.contextmanager
 def observed() -> Iterator[Observation]:
-    """Watches the calls in its body."""
+    """Counts what the calls in its body launch and compile."""
     import tilegym_rs
 
     seen = Observation()
     before = tilegym_rs.counters()
     launches, nanoseconds = int(before.launches), before.compile_nanoseconds
-    with _watching(seen):
-        try:
-            yield seen
-        finally:
-            after = tilegym_rs.counters()
-            seen.launches = int(after.launches) - launches
-            seen.compile_ms = (after.compile_nanoseconds - nanoseconds) / 1e6
-            if seen.launches == 0:
-                seen.last_error = tilegym_rs.last_error()
+    try:
+        yield seen
+    finally:
+        after = tilegym_rs.counters()
+        seen.launches = int(after.launches) - launches
+        seen.compile_ms = (after.compile_nanoseconds - nanoseconds) / 1e6
+        if seen.launches == 0:
+            seen.last_error = tilegym_rs.last_error()
+
+
+def configuration_of(call: Callable[[], Any]) -> dict[str, int]:
+    """The integers that the wrapper launches with, found by a call that launches nothing; empty where it fails.
+
+    The real call goes the way of every other call: it is not watched.
+    """
+    found: dict[str, int] = {}
+    with _replaced(lambda: _Silent(found)), contextlib.suppress(Exception):
+        call()
+    return found
 
 
 @contextlib.contextmanager
-def _watching(seen: Observation) -> Iterator[None]:
-    """Puts itself between the wrappers and the kernel library, which they look up at each call."""
+def _replaced(library: Callable[[], Any]) -> Iterator[None]:
+    """Puts another kernel library below the wrappers."""
     from tilegym.backend.cutile_rs import utils
 
     original = utils.kernel_library
-    utils.kernel_library = lambda: _Watched(original, seen)  # type: ignore[assignment]
+    utils.kernel_library = library
+    utils.forget_plans()
     try:
         yield
     finally:
         utils.kernel_library = original
+        utils.forget_plans()
 
 
-class _Watched:
-    def __init__(self, library: Callable[[], Any], seen: Observation) -> None:
-        self._library = library
-        self._seen = seen
+class _Silent:
+    """A kernel library that only remembers options."""
+
+    def __init__(self, found: dict[str, int]) -> None:
+        self._found = found
 
     def __getattr__(self, op: str) -> Any:
-        function = getattr(self._library(), op)
-        seen = self._seen
-
-        def launch(*args: Any, **kwargs: Any) -> Any:
-            seen.configuration.update({name: value for name, value in kwargs.items() if type(value) is int})
-            return function(*args, **kwargs)
-
-        return launch
+        return lambda *_, **options: self._found.update({k: v for k, v in options.items() if type(v) is int})
 
 
 def engine_nanoseconds() -> int:
