@@ -143,6 +143,21 @@ def test_an_output_may_have_another_shape_than_the_kernel_sees():
     assert planner.asked == 1
 
 
+@pytest.mark.parametrize("shape", [(5,), (1, 5), (5, 1), (2, 3)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("step", [1, 2])
+def test_an_output_is_dense_and_as_described_each_time(shape, dtype, step):
+    numbers = torch.ones(20)[::step][:5]
+    wanted = Output(shape, dtype, numbers.device, seen_as=(torch.Size(shape).numel(),))
+    planner = Planner(lambda x, like: Launch("noop_into", (wanted, x), {}))
+    for like in (torch.ones(shape, dtype=dtype), torch.nn.Parameter(torch.ones(shape, dtype=dtype), False)) * 2:
+        out = planner.op(numbers, like)
+        assert (type(out), out.shape, out.dtype) == (torch.Tensor, shape, dtype)
+        assert out.is_contiguous()
+        assert not out.requires_grad
+    assert planner.asked == 1
+
+
 def test_an_environment_variable_that_was_named_is_looked_at(monkeypatch):
     monkeypatch.setenv("TILEGYM_TEST_CHOICE", "1")
     planner = Planner(lambda x: Launch("scale", (Output.like(x, (3,)), x), {}, environment=("TILEGYM_TEST_CHOICE",)))

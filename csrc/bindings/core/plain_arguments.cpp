@@ -53,9 +53,11 @@ const TorchNames& TorchNames::get() {
                           .parameter = type(torch.attr("nn").attr("Parameter")),
                           .dtype = type(torch.attr("dtype")),
                           .empty = torch.attr("empty").cast<py::object>().release().ptr(),
+                          .empty_like = torch.attr("empty_like").cast<py::object>().release().ptr(),
                           .is_grad_enabled = torch.attr("is_grad_enabled").cast<py::object>().release().ptr(),
                           .requires_grad = PyUnicode_InternFromString("requires_grad"),
                           .is_neg = PyUnicode_InternFromString("is_neg"),
+                          .new_empty = PyUnicode_InternFromString("new_empty"),
                           .empty_keywords = py::make_tuple("dtype", "device").release().ptr()};
   }();
   return names;

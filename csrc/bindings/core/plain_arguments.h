@@ -15,9 +15,11 @@ struct TorchNames {
   PyTypeObject* parameter;
   PyTypeObject* dtype;
   PyObject* empty;            ///< torch.empty
+  PyObject* empty_like;       ///< torch.empty_like
   PyObject* is_grad_enabled;  ///< torch.is_grad_enabled
   PyObject* requires_grad;    ///< the text
   PyObject* is_neg;           ///< the text
+  PyObject* new_empty;        ///< the text
   PyObject* empty_keywords;   ///< ("dtype", "device")
 
   /// Throws where torch cannot be imported. Needs the GIL.

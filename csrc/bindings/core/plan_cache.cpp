@@ -28,8 +28,7 @@ class Outputs {
   Outputs& operator=(const Outputs&) = delete;
 
   /// Takes the reference.
-  void push(py::object output) noexcept { objects_[count_++] = output.release().ptr(); }
-  [[nodiscard]] PyObject* operator[](std::size_t i) const noexcept { return objects_[i]; }
+  void push(PyObject* output) noexcept { objects_[count_++] = output; }
   /// A new reference to the one output or to a tuple of them.
   [[nodiscard]] PyObject* result() const {
     if (count_ == 1) return Py_NewRef(objects_[0]);
@@ -56,12 +55,24 @@ bool returns(const py::object& function, const py::object& wanted) noexcept {
 
 }  // namespace
 
-py::object OutputSpec::allocate() const {
+PyObject* OutputSpec::allocate(PyObject* const* arguments) const noexcept {
   const TorchNames& torch = TorchNames::get();
-  PyObject* const arguments[] = {shape.ptr(), dtype.ptr(), device.ptr()};
-  PyObject* tensor = PyObject_Vectorcall(torch.empty, arguments, 1, torch.empty_keywords);
-  if (tensor == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(tensor);
+  if (way == Way::empty) {
+    PyObject* const values[] = {shape.ptr(), dtype.ptr(), device.ptr()};
+    return PyObject_Vectorcall(torch.empty, values, 1, torch.empty_keywords);
+  }
+  PyObject* const values[] = {arguments[argument], shape.ptr()};
+  if (way == Way::empty_like) return PyObject_Vectorcall(torch.empty_like, values, 1, nullptr);
+  return PyObject_VectorcallMethod(torch.new_empty, values, 2, nullptr);
+}
+
+void OutputSpec::consider(std::size_t index, const py::object& candidate, const py::object& made) {
+  const auto same = [&](const char* name) { return candidate.attr(name).equal(made.attr(name)); };
+  if (way == Way::empty_like || !same("dtype") || !same("device")) return;
+  const bool like = same("shape") && candidate.attr("stride")().equal(made.attr("stride")());
+  if (!like && way == Way::new_empty) return;
+  way = like ? Way::empty_like : Way::new_empty;
+  argument = index;
 }
 
 bool Plan::is_current() const noexcept {
@@ -78,9 +89,10 @@ PyObject* Plan::run(const PlainArguments& plain, PyObject* const* arguments) con
   for (const runtime::MemorySpan& span : plain.key().spans()) addresses[count++] = span.address;
   Outputs made;
   for (const OutputSpec& output : outputs) {
-    made.push(output.allocate());
+    PyObject* object = output.allocate(arguments);
+    if (object == nullptr) return nullptr;
+    made.push(object);
     dlpack::Tensor tensor;
-    PyObject* object = made[count - plain.key().spans().size()];
     if (plain.api()->tensor_from_object(object, &tensor) != 0) return nullptr;
     addresses[count++] = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
   }

@@ -86,7 +86,9 @@ Described describe(const py::object& launch) {
     py::object tensor = py::reinterpret_borrow<py::object>(item);
     if (is_output(tensor)) {
       OutputSpec spec{tensor.attr("shape"), tensor.attr("dtype"), tensor.attr("device")};
-      described.outputs.push_back(spec.allocate());
+      PyObject* made = spec.allocate(nullptr);
+      if (made == nullptr) throw py::error_already_set();
+      described.outputs.push_back(py::reinterpret_steal<py::object>(made));
       described.specs.push_back(std::move(spec));
       const py::object shape = tensor.attr("seen_as");
       tensor = shape.is_none() ? described.outputs.back() : described.outputs.back().attr("view")(shape);
@@ -142,13 +144,17 @@ void remember(Parts& parts, const PlainArguments& plain, const Arguments& argume
   const py::object result = launch.attr("result");
   const auto returned = result.is_none() ? std::nullopt : arguments.find(result.ptr());
   if (!again || (!result.is_none() && !returned)) return;
+  const TorchNames& torch = TorchNames::get();
   py::list kept;
   if (arguments.names != nullptr) kept.append(py::handle(arguments.names));
   for (std::size_t i = 0; i < arguments.count(); ++i) {
+    const auto value = py::reinterpret_borrow<py::object>(arguments.values[i]);
+    PyTypeObject* type = Py_TYPE(value.ptr());
     // A tensor must not live on in a plan; of all else the key may hold the address.
-    if (PyUnicode_Check(arguments.values[i]) || Py_TYPE(arguments.values[i]) == TorchNames::get().dtype) {
-      kept.append(py::handle(arguments.values[i]));
-    }
+    if (PyUnicode_Check(value.ptr()) || type == torch.dtype) kept.append(value);
+    if (type != torch.tensor && type != torch.parameter) continue;
+    for (std::size_t k = 0; k < described.specs.size(); ++k)
+      described.specs[k].consider(i, value, described.outputs[k]);
   }
   parts.plans.add(plain.key(), Plan{op, bound_op_of(op.ptr()), std::move(*again), std::move(described.specs), returned,
                                     environment_of(launch), settings_of(launch), std::move(kept)});

@@ -16,8 +16,13 @@ def autocasts(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     return torch.is_autocast_enabled(_device_type(args, kwargs))
 
 
+_any_autocast: Callable[[], bool] | None = getattr(torch._C, "_is_any_autocast_enabled", None)
+
+
 def autocast_getter(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[[], bool]:
-    """A function that tells the same later, for tensors like these."""
+    """A function whose result changes when torch.autocast is switched on or off for tensors like these."""
+    if _any_autocast is not None and not _any_autocast():
+        return _any_autocast  # of no device: the cheaper question
     return functools.partial(torch.is_autocast_enabled, _device_type(args, kwargs))
 
 
