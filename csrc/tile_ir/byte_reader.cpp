@@ -45,6 +45,10 @@ Result<std::uint8_t> ByteReader::byte(const Subject& subject) {
 }
 
 Result<std::uint64_t> ByteReader::varint(const Subject& subject) {
+  // Nearly every number of a module takes one byte.
+  if (position_ < bytes_.size() && static_cast<std::uint8_t>(bytes_[position_]) < 0x80) {
+    return static_cast<std::uint64_t>(bytes_[position_++]);
+  }
   const std::size_t start = offset();
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
