@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tile_ir/reader.h"
+#include "tile_ir/verify.h"
 
 namespace tilegym::cpu {
 namespace {
@@ -43,6 +44,9 @@ bool starts_bytecode(const std::byte* data) noexcept {
 
 Result<ModulePointer> read_bytecode(std::span<const std::byte> bytes) {
   TILEGYM_ASSIGN(tile_ir::Module module, tile_ir::read_module(bytes));
+  // Lowering relies on what the verifier promises.
+  const auto broken = tile_ir::verify(module, {.limit = 1});
+  if (!broken.empty()) return Error{broken.front().text()};
   return ModulePointer(std::make_shared<const tile_ir::Module>(std::move(module)));
 }
 

@@ -9,6 +9,8 @@
 
 #include "cpu_driver/api/driver_test.h"
 #include "cpu_driver/api/image.h"
+#include "tile_ir/reader.h"
+#include "tile_ir/verify.h"
 
 namespace tilegym::cpu::test {
 namespace {
@@ -49,6 +51,26 @@ TEST_F(ModuleTest, ImageMayBeFreedAfterTheLoad) {
   image.assign(image.size(), std::byte{0xFF});
   CUfunction function = nullptr;
   EXPECT_EQ(cuModuleGetFunction(&function, module, kSiluEntry), CUDA_SUCCESS) << last_report();
+}
+
+/// The golden with the first changed byte that the reader lets through and the verifier does not.
+std::vector<std::byte> broken_golden() {
+  std::vector<std::byte> image = golden(kSilu);
+  for (std::byte& byte : image) {
+    byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) ^ 1u);
+    const auto module = tile_ir::read_module(image);
+    if (module.ok() && !tile_ir::verify(module.value()).empty()) return image;
+    byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) ^ 1u);
+  }
+  ADD_FAILURE() << "every change is refused by the reader or harmless";
+  return image;
+}
+
+TEST_F(ModuleTest, ABrokenRuleIsNamedAtTheLoad) {
+  CUmodule module = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&module, broken_golden().data()), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_NE(last_report().find("tile_ir: "), std::string::npos) << last_report();
+  EXPECT_NE(last_report().find(": wanted "), std::string::npos) << last_report();
 }
 
 TEST_F(ModuleTest, AskingTwiceGivesTheSameFunction) {
