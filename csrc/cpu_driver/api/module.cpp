@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "cpu_driver/api/image.h"
@@ -65,12 +66,25 @@ std::string Image::entry_names() const {
   return names.empty() ? "no entry" : names;
 }
 
-CUresult Image::lower(const char* name, std::shared_ptr<Function>& function) const {
+CUresult Image::globals(std::shared_ptr<const GlobalMemory>& out) {
+  const std::scoped_lock lock(driver_lock());
+  if (globals_ == nullptr) {
+    auto allocated = allocate_globals(*module_);
+    if (!allocated.ok()) return fail(CUDA_ERROR_INVALID_IMAGE, allocated.error().message);
+    globals_ = std::move(allocated).value();
+  }
+  out = globals_;
+  return CUDA_SUCCESS;
+}
+
+CUresult Image::lower(const char* name, std::shared_ptr<Function>& function) {
   const tile_ir::Function* entry_function = module_->find(name);
   if (entry_function == nullptr || !entry_function->is_entry) {
     return fail(CUDA_ERROR_NOT_FOUND, "wanted entry '" + std::string(name) + "', the module has " + entry_names());
   }
-  auto lowered = lower_kernel(module_, *entry_function);
+  std::shared_ptr<const GlobalMemory> memory;
+  if (!module_->globals.empty()) TILEGYM_CU_TRY(globals(memory));
+  auto lowered = lower_kernel(module_, *entry_function, std::move(memory));
   if (!lowered.ok()) return fail(CUDA_ERROR_NOT_SUPPORTED, lowered.error().message);
   function = std::make_shared<Function>(std::move(lowered).value(), context_);
   return CUDA_SUCCESS;
@@ -102,12 +116,15 @@ CUresult Image::get_functions(std::span<CUfunction> out) {
   return CUDA_SUCCESS;
 }
 
-CUresult Image::get_global(const char* name) const {
+CUresult Image::get_global(const char* name, CUdeviceptr* address, std::size_t* bytes) {
   if (name == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the name is null");
-  const bool exists = std::any_of(module_->globals.begin(), module_->globals.end(),
-                                  [name](const tile_ir::Global& global) { return global.name == name; });
-  if (!exists) return fail(CUDA_ERROR_NOT_FOUND, "the module has no global '" + std::string(name) + "'");
-  return fail(CUDA_ERROR_NOT_SUPPORTED, "the address of a module global is not available on the CPU device");
+  std::shared_ptr<const GlobalMemory> memory;
+  TILEGYM_CU_TRY(globals(memory));
+  const std::span<std::byte> found = find_global(*memory, name);
+  if (found.empty()) return fail(CUDA_ERROR_NOT_FOUND, "the module has no global '" + std::string(name) + "'");
+  if (address != nullptr) *address = reinterpret_cast<CUdeviceptr>(found.data());
+  if (bytes != nullptr) *bytes = found.size();
+  return CUDA_SUCCESS;
 }
 
 ModuleTable& modules() noexcept {
@@ -167,11 +184,11 @@ CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction* out, unsigned count, CUm
   });
 }
 
-CUresult CUDAAPI cuModuleGetGlobal_v2(CUdeviceptr*, size_t*, CUmodule handle, const char* name) {
+CUresult CUDAAPI cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
   return entry(__func__, [&]() -> CUresult {
     std::shared_ptr<LoadedModule> module;
     TILEGYM_CU_TRY(find_module(handle, module));
-    return module->image.get_global(name);
+    return module->image.get_global(name, address, bytes);
   });
 }
 

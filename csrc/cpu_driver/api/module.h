@@ -53,21 +53,23 @@ class Image {
   CUresult get_function(const char* name, CUfunction* out);
   /// The first entries, as many as there is room for.
   CUresult get_functions(std::span<CUfunction> out);
-  /// Address of a module global. The engine keeps globals to itself, so this only tells a missing one from one that
-  /// cannot be had.
-  CUresult get_global(const char* name) const;
+  /// Address and size of a module global; null pointers are skipped.
+  CUresult get_global(const char* name, CUdeviceptr* address, std::size_t* bytes);
   [[nodiscard]] const Context* context() const noexcept { return context_; }
   [[nodiscard]] const std::shared_ptr<const tile_ir::Module>& module() const noexcept { return module_; }
   /// Names of the entries in the order of the module.
   [[nodiscard]] std::vector<const char*> entries() const;
 
  private:
-  CUresult lower(const char* name, std::shared_ptr<Function>& function) const;
+  CUresult lower(const char* name, std::shared_ptr<Function>& function);
+  /// The module's globals, set to their initial values when they are first asked for.
+  CUresult globals(std::shared_ptr<const GlobalMemory>& out);
   [[nodiscard]] std::string entry_names() const;
 
   const std::shared_ptr<const tile_ir::Module> module_;
   const Context* const context_;
   std::map<std::string, CUfunction, std::less<>> functions_;  // guarded by driver_lock()
+  std::shared_ptr<const GlobalMemory> globals_;               // guarded by driver_lock()
 };
 
 /// What a CUmodule names.

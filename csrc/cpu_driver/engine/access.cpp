@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "cpu_driver/engine/wraps.h"
+
 namespace tilegym::cpu {
 namespace {
 
 using tile_ir::Predicate;
-
-std::int64_t wrapped(std::int64_t value, std::uint64_t wrap) {
-  return wrap == 0 ? value : static_cast<std::int64_t>(static_cast<std::uint64_t>(value) & wrap);
-}
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   if (b == 1) return a;  // nearly every row; two divisions a row were a tenth of a matrix product
@@ -62,8 +60,8 @@ Range rising_range(std::int64_t start, std::int64_t stride, Predicate predicate,
 }
 
 void clip(const Bound& bound, std::span<const std::int64_t> outer, const Frame& frame, RowAccess& row) {
-  const std::int64_t start = wrapped(evaluate(bound.index, outer, frame), bound.wrap);
-  const std::int64_t limit = wrapped(frame.slot(bound.limit), bound.wrap);
+  const std::int64_t start = evaluate(bound.index, outer, frame) + correction(bound.wraps, outer, 0, frame);
+  const std::int64_t limit = frame.slot(bound.limit);
   const std::int64_t stride = frame.slot(bound.index.strides.back());
   if (stride == 0) {
     if (!holds(start, bound.predicate, limit)) row.end = row.begin;
@@ -102,6 +100,22 @@ Reach reach_of(const Linear& linear, std::span<const std::int64_t> extents, cons
   return reach;
 }
 
+bool row_is_regular(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, const Frame& frame) {
+  return is_regular(access.wraps, outer, 0, lanes, frame) &&
+         std::ranges::all_of(access.bounds, [&](const Bound& bound) {
+           return bound.wraps.empty() || is_regular(bound.wraps, outer, 0, lanes, frame);
+         });
+}
+
+bool lanes_allowed(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, Frame& frame) {
+  for (std::int64_t i = 0; i < lanes; ++i) {
+    std::uintptr_t address = 0;
+    if (!lane_of_access(access, outer, i, frame, address)) continue;
+    if (!frame.allowed(address, tile_ir::byte_size(access.element), access.place)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 tile_ir::Predicate mirrored(tile_ir::Predicate predicate) {
@@ -127,21 +141,38 @@ std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index,
 
 bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, Frame& frame,
                RowAccess& row) {
-  row.address = static_cast<std::uintptr_t>(evaluate(access.address, outer, frame));
+  row.address =
+      static_cast<std::uintptr_t>(evaluate(access.address, outer, frame) + correction(access.wraps, outer, 0, frame));
   row.stride = frame.slot(access.address.strides.back());
   row.begin = 0;
   row.end = lanes;
+  row.irregular = !row_is_regular(access, outer, lanes, frame);
+  if (row.irregular) return lanes_allowed(access, outer, lanes, frame);
   for (const Bound& bound : access.bounds) clip(bound, outer, frame, row);
   return row_allowed(row, tile_ir::byte_size(access.element), access.place, frame);
 }
 
+bool lane_of_access(const Access& access, std::span<const std::int64_t> outer, std::int64_t lane, const Frame& frame,
+                    std::uintptr_t& address) {
+  const auto value = [&](const Linear& linear, std::span<const Wrap> wraps) {
+    return evaluate(linear, outer, frame) + frame.slot(linear.strides.back()) * lane +
+           correction(wraps, outer, lane, frame);
+  };
+  address = static_cast<std::uintptr_t>(value(access.address, access.wraps));
+  return std::ranges::all_of(access.bounds, [&](const Bound& bound) {
+    return holds(value(bound.index, bound.wraps), bound.predicate, frame.slot(bound.limit));
+  });
+}
+
 bool fully_in_bounds(const Access& access, std::span<const std::int64_t> extents, const Frame& frame) {
+  if (!never_wraps(access.wraps, extents, frame)) return false;
   return std::ranges::all_of(access.bounds, [&](const Bound& bound) {
     const auto [low, high] = reach_of(bound.index, extents, frame);
-    // A bound that compares wrapped values, or for (in)equality, is left to the row by row form.
+    // A bound for (in)equality, or whose index wraps, is left to the row by row form.
     const bool ordered = bound.predicate != Predicate::equal && bound.predicate != Predicate::not_equal;
     const std::int64_t limit = frame.slot(bound.limit);
-    return bound.wrap == 0 && ordered && holds(low, bound.predicate, limit) && holds(high, bound.predicate, limit);
+    return ordered && holds(low, bound.predicate, limit) && holds(high, bound.predicate, limit) &&
+           never_wraps(bound.wraps, extents, frame);
   });
 }
 

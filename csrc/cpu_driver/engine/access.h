@@ -18,6 +18,10 @@ namespace tilegym::cpu {
 [[nodiscard]] bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes,
                              Frame& frame, RowAccess& row);
 
+/// Address of one lane of an irregular row; false where the lane is out of bounds.
+[[nodiscard]] bool lane_of_access(const Access& access, std::span<const std::int64_t> outer, std::int64_t lane,
+                                  const Frame& frame, std::uintptr_t& address);
+
 /// Whether all indices below `extents` satisfy every bound.
 [[nodiscard]] bool fully_in_bounds(const Access& access, std::span<const std::int64_t> extents, const Frame& frame);
 

@@ -81,9 +81,14 @@ BufferId Emitter::new_buffer(std::size_t bytes) {
   return static_cast<BufferId>(plan_.buffers.size() - 1);
 }
 
+BufferId Emitter::lasting_buffer(std::size_t bytes) {
+  const BufferId buffer = new_buffer(bytes);
+  lifetimes_[buffer] = {bytes, 0, std::numeric_limits<std::size_t>::max(), true};
+  return buffer;
+}
+
 BufferId Emitter::constant_buffer(std::vector<std::byte> contents) {
-  const BufferId buffer = new_buffer(contents.size());
-  lifetimes_[buffer] = {contents.size(), 0, std::numeric_limits<std::size_t>::max(), true};
+  const BufferId buffer = lasting_buffer(contents.size());
   plan_.constants.emplace_back(buffer, std::move(contents));
   return buffer;
 }

@@ -35,6 +35,8 @@ class Emitter {
   [[nodiscard]] BufferId new_buffer(std::size_t bytes);
   /// A buffer with fixed contents, never reused for anything else.
   [[nodiscard]] BufferId constant_buffer(std::vector<std::byte> contents);
+  /// A buffer of its own from the first step to the last.
+  [[nodiscard]] BufferId lasting_buffer(std::size_t bytes);
   /// The buffer holds live data at the step that is appended next.
   void touch(BufferId buffer);
 

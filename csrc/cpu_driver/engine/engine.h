@@ -56,8 +56,16 @@ class Kernel {
                                             const LaunchOptions& options) const = 0;
 };
 
-/// Lowers an entry to a plan. The error names an operation or type that the engine does not execute.
+/// The globals of a loaded module, set to their initial values. Kernels of the module share one.
+class GlobalMemory;
+[[nodiscard]] Result<std::shared_ptr<const GlobalMemory>> allocate_globals(const tile_ir::Module& module);
+/// Address and size of a global; an empty span where there is none of that name.
+[[nodiscard]] std::span<std::byte> find_global(const GlobalMemory& globals, std::string_view name) noexcept;
+
+/// Lowers an entry to a plan. `globals` may be null where the entry uses none. The error names an operation or type
+/// that the engine does not execute.
 [[nodiscard]] Result<std::unique_ptr<const Kernel>> lower_kernel(std::shared_ptr<const tile_ir::Module> module,
-                                                                 const tile_ir::Function& entry);
+                                                                 const tile_ir::Function& entry,
+                                                                 std::shared_ptr<const GlobalMemory> globals = nullptr);
 
 }  // namespace tilegym::cpu

@@ -1,11 +1,12 @@
 #include "cpu_driver/engine/executor.h"
 
-#include <algorithm>
+#include <type_traits>
 
 #include "cpu_driver/engine/inspect.h"
 #include "cpu_driver/engine/region_run.h"
-#include "cpu_driver/engine/scalar_ops.h"
 #include "cpu_driver/engine/tile_copy.h"
+#include "cpu_driver/engine/tile_steps.h"
+#include "cpu_driver/engine/wraps.h"
 
 namespace tilegym::cpu {
 namespace {
@@ -39,8 +40,20 @@ class StepRun {
     print(step, frame_);
     return Jump::none;
   }
+  Jump operator()(const ScanStep& step) {
+    run_scan(step, frame_);
+    return Jump::none;
+  }
+  Jump operator()(const RecodeStep& step) {
+    run_recode(step, frame_);
+    return Jump::none;
+  }
+  Jump operator()(const AtomicStep& step) { return jump_of(run_atomic(step, frame_)); }
 
  private:
+  template <class Counter>
+  Jump count_up(const ForStep& step);
+
   Frame& frame_;
 };
 
@@ -52,16 +65,23 @@ bool leaves_loop(Jump& jump) {
 }
 
 Jump StepRun::operator()(const ForStep& step) {
-  const auto sign = step.unsigned_compare ? tile_ir::Signedness::unsigned_ : tile_ir::Signedness::signed_;
-  const ScalarFn less = find_scalar(
-      {.op = StripOp::compare, .lane = step.lane, .signedness = sign, .predicate = tile_ir::Predicate::less});
-  const std::int64_t upper = frame_.slot(step.upper);
-  const std::int64_t stride = frame_.slot(step.step);
+  return step.unsigned_compare ? count_up<std::uint64_t>(step) : count_up<std::int64_t>(step);
+}
+
+/// The range is that of the integers: a counter that would leave its width has passed the upper bound.
+template <class Counter>
+Jump StepRun::count_up(const ForStep& step) {
+  const auto bits = static_cast<unsigned>(8 * lane_bytes(step.lane));
+  const auto value = [&](SlotId slot) {
+    return static_cast<Counter>(wrapped(frame_.slot(slot), bits, std::is_signed_v<Counter>));
+  };
+  const Counter upper = value(step.upper);
+  const Counter stride = value(step.step);
   // A step that is not positive would never end; the dialect rules it out.
   if (stride <= 0) return Jump::none;
-  for (std::int64_t i = frame_.slot(step.lower); less(i, upper, 0) != 0;) {
+  for (Counter i = value(step.lower); i < upper;) {
     if (frame_.cancelled()) return Jump::fault;
-    frame_.slots[step.induction] = i;
+    frame_.slots[step.induction] = wrapped(static_cast<std::int64_t>(i), bits, true);
     Jump jump = run_steps(*step.body, frame_);
     if (leaves_loop(jump)) return jump;
     if (__builtin_add_overflow(i, stride, &i)) break;

@@ -40,7 +40,9 @@ struct Fault {
 struct RowAccess {
   std::uintptr_t address = 0;  ///< of lane 0
   std::int64_t stride = 0;     ///< bytes per lane
-  std::int64_t begin = 0;      ///< lanes in bounds: [begin, end)
+  /// An index wraps inside the row: lanes are found one by one, see lane_of_access.
+  bool irregular = false;
+  std::int64_t begin = 0;  ///< lanes in bounds: [begin, end)
   std::int64_t end = 0;
 };
 
@@ -60,6 +62,8 @@ struct Frame {
   std::vector<std::byte*> row_base = {};
   std::vector<RowAccess> rows = {};
   std::vector<std::int64_t> index = {};
+  /// Lanes that wait to be stored until the whole tile is computed.
+  std::vector<std::byte> staged = {};
   Fault fault = {};
 
   [[nodiscard]] std::int64_t slot(SlotId id) const noexcept { return slots[id]; }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cpu_driver/engine/tile_graph.h"
+#include "cpu_driver/engine/lowering.h"
 
 namespace tilegym::cpu {
 namespace {
@@ -99,6 +99,23 @@ Expression read_expression(std::string_view format, std::size_t& position) {
 }
 
 }  // namespace
+
+std::uint64_t bits_at(const InspectedTile& tile, std::int64_t i, const Frame& frame) {
+  if (tile.is_slot) return memory_bits(tile.element, frame.slot(tile.slot));
+  const auto bytes = tile_ir::byte_size(tile.element);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, frame.buffers[tile.buffer] + static_cast<std::size_t>(i) * bytes, bytes);
+  return bits;
+}
+
+void put_bits(const InspectedTile& tile, std::int64_t i, std::uint64_t bits, Frame& frame) {
+  const auto bytes = tile_ir::byte_size(tile.element);
+  if (!tile.is_slot) {
+    std::memcpy(frame.buffers[tile.buffer] + static_cast<std::size_t>(i) * bytes, &bits, bytes);
+    return;
+  }
+  frame.slots[tile.slot] = lane_bits(tile.element, bits);
+}
 
 bool check_assertion(const AssertStep& step, Frame& frame) {
   const std::int64_t count = element_count(step.condition.shape);

@@ -8,6 +8,7 @@
 #include "cpu_driver/engine/engine.h"
 #include "cpu_driver/engine/executor.h"
 #include "cpu_driver/engine/frame.h"
+#include "cpu_driver/engine/global_memory.h"
 #include "cpu_driver/engine/lowering.h"
 #include "cpu_driver/engine/report.h"
 
@@ -22,13 +23,15 @@ std::size_t rounded(std::size_t bytes) {
 struct Worker {
   Arena arena;
   Frame frame;
+  /// The launch's ranges with the memory that the kernel brings along.
+  MemoryMap memory;
   std::uint64_t launch = 0;
 };
 
 std::int64_t argument_bits(const PlannedParameter& parameter, const void* argument) {
-  alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
-  find_load(parameter.element)(lanes.data(), argument, 1);
-  return slot_bits(lane_of(parameter.element), lanes.data());
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, argument, tile_ir::byte_size(parameter.element));
+  return lane_bits(parameter.element, bits);
 }
 
 /// One launch: its grid and arguments, and the first fault of any worker.
@@ -44,8 +47,9 @@ class Launch {
 
   LaunchResult run(BlockPace& pace) {
     const std::uint64_t blocks = std::uint64_t{grid_[0]} * grid_[1] * grid_[2];
+    const int threads = plan_.shares_allocations ? 1 : options_.threads;
     const BlockSequence sequence(options_.order, blocks);
-    const bool ok = for_each_block(blocks, options_.threads, pace,
+    const bool ok = for_each_block(blocks, threads, pace,
                                    [&](int, std::uint64_t position) { return run_block(sequence.block_at(position)); });
     if (!ok && result_.outcome == Outcome::ok)
       result_ = {Outcome::internal, "kernel " + plan_.name + ": out of memory"};
@@ -74,7 +78,6 @@ class Launch {
     std::byte* memory = worker.arena.reserve(buffers + registers + 2 * kStripBytes);
     Frame& frame = worker.frame;
     frame.plan = &plan_;
-    frame.memory = options_.memory;
     frame.cancel = options_.cancel;
     frame.slots = slots_;
     frame.buffers.clear();
@@ -84,7 +87,23 @@ class Launch {
     frame.addresses = reinterpret_cast<std::int64_t*>(memory + buffers + registers);
     frame.spare = memory + buffers + registers + kStripBytes;
     frame.fault = {};
+    place_allocations(worker);
     worker.launch = id_;
+  }
+
+  void place_allocations(Worker& worker) const {
+    Frame& frame = worker.frame;
+    frame.memory = options_.memory;
+    if (plan_.allocations.empty() && plan_.globals == nullptr) return;
+    worker.memory.assign(options_.memory != nullptr ? *options_.memory : MemoryMap{});
+    if (options_.memory != nullptr) frame.memory = &worker.memory;
+    if (plan_.globals != nullptr) add_globals(*plan_.globals, worker.memory);
+    for (const Allocation& allocation : plan_.allocations) {
+      const auto start = reinterpret_cast<std::uintptr_t>(frame.buffers[allocation.buffer]);
+      const std::uintptr_t begin = (start + allocation.alignment - 1) / allocation.alignment * allocation.alignment;
+      frame.slots[allocation.address] = static_cast<std::int64_t>(begin);
+      worker.memory.add({begin, begin + allocation.bytes, "alloca"});
+    }
   }
 
   /// Keeps the first failure.
@@ -131,10 +150,17 @@ class PlannedKernel final : public Kernel {
 }  // namespace
 
 Result<std::unique_ptr<const Kernel>> lower_kernel(std::shared_ptr<const tile_ir::Module> module,
-                                                   const tile_ir::Function& entry) {
-  Plan plan;
-  TILEGYM_TRY(Lowering(*module, entry, plan).run());
-  return std::unique_ptr<const Kernel>(std::make_unique<PlannedKernel>(std::move(plan)));
+                                                   const tile_ir::Function& entry,
+                                                   std::shared_ptr<const GlobalMemory> globals) {
+  for (const auto carrying : {Lowering::Carrying::symbolic, Lowering::Carrying::materialised}) {
+    Plan plan;
+    plan.globals = globals;
+    Lowering lowering(*module, entry, plan, carrying);
+    Status status = lowering.run();
+    if (status.ok()) return std::unique_ptr<const Kernel>(std::make_unique<PlannedKernel>(std::move(plan)));
+    if (!lowering.lost_linear_carrier()) return status.error();
+  }
+  return Error{"kernel " + entry.name + ": a loop could not be lowered"};
 }
 
 }  // namespace tilegym::cpu

@@ -9,6 +9,105 @@
 /// are computed straight into their carrier where nothing reads its old contents afterwards.
 namespace tilegym::cpu {
 
+using tile_ir::Opcode;
+
+namespace {
+
+/// Format of a carried tile in its buffer.
+tile_ir::ElementType carried_format(const tile_ir::Type& type) {
+  return type.of_pointers ? tile_ir::ElementType::i64 : buffer_format(type.element);
+}
+
+/// The operation of the block that defines the value, or null.
+const tile_ir::Operation* definition(const tile_ir::Block& block, tile_ir::ValueId value) {
+  for (const tile_ir::Operation& op : block.operations) {
+    if (std::ranges::find(op.results, value) != op.results.end()) return &op;
+  }
+  return nullptr;
+}
+
+bool is_loop(Opcode opcode) {
+  return opcode == Opcode::For || opcode == Opcode::Loop;
+}
+
+/// The ends of a loop's turns, those inside its branches too.
+void collect_continues(const tile_ir::Block& block, std::vector<const tile_ir::Operation*>& found) {
+  for (const tile_ir::Operation& op : block.operations) {
+    if (op.opcode == Opcode::Continue) found.push_back(&op);
+    if (is_loop(op.opcode)) continue;
+    for (const tile_ir::Region& region : op.regions) {
+      for (const tile_ir::Block& nested : region.blocks) collect_continues(nested, found);
+    }
+  }
+}
+
+bool same_wraps(const std::vector<Wrap>& a, const std::vector<Wrap>& b) {
+  return std::ranges::equal(a, b, [](const Wrap& x, const Wrap& y) {
+    return x.index.base == y.index.base && x.index.strides == y.index.strides && x.bits == y.bits &&
+           x.is_signed == y.is_signed && x.scale == y.scale;
+  });
+}
+
+}  // namespace
+
+/// Whether every turn of the loop only adds an even step to the tile.
+bool Lowering::stays_linear(const Operation& loop, std::size_t index, ValueId argument) const {
+  std::vector<const Operation*> continues;
+  collect_continues(loop.body(), continues);
+  return !continues.empty() && std::ranges::all_of(continues, [&](const Operation* end) {
+    return index < end->operands.size() && advances(loop, end->operands[index], argument);
+  });
+}
+
+bool Lowering::advances(const Operation& loop, ValueId value, ValueId argument) const {
+  if (value == argument) return true;
+  const Operation* op = definition(loop.body(), value);
+  if (op == nullptr) return false;
+  switch (op->opcode) {
+    case Opcode::Assume:
+      return advances(loop, op->operands[0], argument);
+    case Opcode::AddI:
+      if (is_even_step(loop, op->operands[0]) && advances(loop, op->operands[1], argument)) return true;
+      [[fallthrough]];
+    case Opcode::Offset:
+    case Opcode::SubI:
+      return advances(loop, op->operands[0], argument) && is_even_step(loop, op->operands[1]);
+    default:
+      return false;
+  }
+}
+
+/// Whether lowering will know the tile as one value for all elements, or as linear.
+bool Lowering::is_even_step(const Operation& loop, ValueId value) const {
+  if (type_of(value).element_count() == 1) return true;
+  const Operation* op = definition(loop.body(), value);
+  if (op == nullptr) {
+    const bool outside = node_of(value) != kNoNode;
+    return outside && (values_[value].linear || graph_[node_of(value)].kind == NodeKind::uniform);
+  }
+  const bool passes = op->opcode == Opcode::Broadcast || op->opcode == Opcode::Reshape || op->opcode == Opcode::Assume;
+  return passes && is_even_step(loop, op->operands[0]);
+}
+
+void Lowering::make_linear(Carrier& carrier, ValueId initial) {
+  carrier.linear = Ramp{{.base = emitter_.new_slot()}, values_[initial].wraps};
+  for (std::size_t d = 0; d < carrier.shape.size(); ++d) carrier.linear->value.strides.push_back(emitter_.new_slot());
+}
+
+Status Lowering::assign_linear(const Carrier& carrier, ValueId value, std::vector<std::pair<SlotId, SlotId>>& moves) {
+  const std::optional<Linear> linear = linear_of(value);
+  if (!linear || !same_wraps(values_[value].wraps, carrier.linear->wraps)) {
+    lost_linear_carrier_ = true;
+    return Error{"a carried tile does not stay linear"};
+  }
+  moves.emplace_back(carrier.linear->value.base, linear->base);
+  for (std::size_t d = 0; d < carrier.shape.size(); ++d) {
+    moves.emplace_back(carrier.linear->value.strides[d], linear->strides[d]);
+  }
+  graph_.consume(node_of(value));
+  return {};
+}
+
 Result<Lowering::Carriers> Lowering::carriers_for(std::span<const ValueId> values) {
   Carriers carriers;
   for (const ValueId value : values) {
@@ -16,27 +115,32 @@ Result<Lowering::Carriers> Lowering::carriers_for(std::span<const ValueId> value
     Carrier carrier{.is_token = type.kind == tile_ir::TypeKind::token};
     if (!carrier.is_token && !type.is_tile()) return Error{"a loop or branch carries a view; wanted tiles and tokens"};
     carrier.shape = squeeze(type.shape);
-    carrier.element = type.of_pointers ? tile_ir::ElementType::i64 : type.element;
+    carrier.element = carried_format(type);
     carrier.is_slot = !carrier.is_token && carrier.shape.empty();
-    if (!carrier.is_token) carrier.lane = lane_of(carrier.element);
+    if (!carrier.is_token) carrier.lane = lane_of(type.of_pointers ? tile_ir::ElementType::i64 : type.element);
     carriers.push_back(std::move(carrier));
   }
   for (Carrier& carrier : carriers) {
     if (carrier.is_slot) carrier.slot = emitter_.new_slot();
-    if (carrier.is_slot || carrier.is_token) continue;
+    if (!carrier.is_buffer()) continue;
     carrier.buffer = emitter_.new_buffer(static_cast<std::size_t>(element_count(carrier.shape)) *
                                          tile_ir::byte_size(carrier.element));
   }
   return carriers;
 }
 
-Result<Lowering::Carriers> Lowering::carriers_from(std::span<const ValueId> values, std::span<const ValueId> initial) {
+Result<Lowering::Carriers> Lowering::carriers_from(const Operation& loop, std::span<const ValueId> values,
+                                                   std::span<const ValueId> initial) {
   TILEGYM_ASSIGN(Carriers carriers, carriers_for(values));
   if (initial.size() != values.size()) return Error{"a loop has another number of initial values than arguments"};
   for (std::size_t i = 0; i < values.size(); ++i) TILEGYM_TRY(check_carried(carriers[i], initial[i]));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (carriers[i].is_slot || carriers[i].is_token) continue;
-    if (const auto buffer = reusable_buffer(initial[i], carriers[i])) carriers[i].buffer = *buffer;
+    if (!carriers[i].is_buffer()) continue;
+    if (carrying_ == Carrying::symbolic && values_[initial[i]].linear && stays_linear(loop, i, values[i])) {
+      make_linear(carriers[i], initial[i]);
+    } else if (const auto buffer = reusable_buffer(initial[i], carriers[i])) {
+      carriers[i].buffer = *buffer;
+    }
   }
   TILEGYM_TRY(assign(carriers, initial));
   touch(carriers);
@@ -60,6 +164,10 @@ void Lowering::bind_carried(const Carriers& carriers, std::span<const ValueId> v
       bind_slot(values[i], carrier.slot);
       continue;
     }
+    if (carrier.linear) {
+      bind_linear(values[i], *carrier.linear, {});
+      continue;
+    }
     Node node = node_for(values[i], NodeKind::buffer, {});
     node.buffer = carrier.buffer;
     node.format = carrier.element;
@@ -72,17 +180,16 @@ void Lowering::bind_carried(const Carriers& carriers, std::span<const ValueId> v
 
 void Lowering::touch(const Carriers& carriers) {
   for (const Carrier& carrier : carriers) {
-    if (!carrier.is_slot && !carrier.is_token) emitter_.touch(carrier.buffer);
+    if (carrier.is_buffer()) emitter_.touch(carrier.buffer);
   }
 }
 
 Status Lowering::check_carried(const Carrier& carrier, ValueId value) const {
   const tile_ir::Type& type = type_of(value);
   const bool is_token = type.kind == tile_ir::TypeKind::token;
-  const tile_ir::ElementType element = type.of_pointers ? tile_ir::ElementType::i64 : type.element;
-  const bool fits = carrier.is_token
-                        ? is_token
-                        : type.is_tile() && element == carrier.element && squeeze(type.shape) == carrier.shape;
+  const bool fits = carrier.is_token ? is_token
+                                     : type.is_tile() && carried_format(type) == carrier.element &&
+                                           squeeze(type.shape) == carrier.shape;
   return fits ? Status{} : Error{"a loop or branch yields a value of another type than it carries"};
 }
 
@@ -92,6 +199,7 @@ Status Lowering::assign(const Carriers& carriers, std::span<const ValueId> value
   for (std::size_t i = 0; i < values.size(); ++i) TILEGYM_TRY(check_carried(carriers[i], values[i]));
   std::vector<std::pair<SlotId, SlotId>> moves;
   for (std::size_t i = 0; i < values.size(); ++i) {
+    if (carriers[i].linear) TILEGYM_TRY(assign_linear(carriers[i], values[i], moves));
     if (!carriers[i].is_slot) continue;
     TILEGYM_ASSIGN(const SlotId slot, slot_of(values[i]));
     moves.emplace_back(carriers[i].slot, slot);
@@ -107,11 +215,11 @@ Status Lowering::assign(const Carriers& carriers, std::span<const ValueId> value
 Status Lowering::assign_pending(const Carriers& carriers, std::span<const ValueId> values) {
   std::map<Shape, std::vector<BufferOut>> groups;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (carriers[i].is_slot || carriers[i].is_token) continue;
+    if (!carriers[i].is_buffer()) continue;
     const Node& node = graph_[node_of(values[i])];
     if (!node.pending() || node.shape.empty() || node.kind == NodeKind::broadcast) continue;
     BufferOut out{.node = node_of(values[i])};
-    if (node.uses == 1 && node.element == carriers[i].element) out.target = carriers[i].buffer;
+    if (node.uses == 1 && buffer_format(node.element) == carriers[i].element) out.target = carriers[i].buffer;
     const auto is_listed = [&](const BufferOut& other) { return other.node == out.node; };
     if (std::ranges::none_of(groups[node.shape], is_listed)) groups[node.shape].push_back(out);
   }
@@ -127,7 +235,7 @@ Status Lowering::assign_pending(const Carriers& carriers, std::span<const ValueI
 Status Lowering::assign_buffers(const Carriers& carriers, std::span<const ValueId> values) {
   std::vector<std::pair<NodeId, const Carrier*>> copies;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (carriers[i].is_slot || carriers[i].is_token) continue;
+    if (!carriers[i].is_buffer()) continue;
     const NodeId id = node_of(values[i]);
     TILEGYM_TRY(builder_.materialise(id));
     const Node& node = graph_[id];
@@ -136,7 +244,7 @@ Status Lowering::assign_buffers(const Carriers& carriers, std::span<const ValueI
   }
   // Only now: computing one value must not take the buffer of another.
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!carriers[i].is_slot && !carriers[i].is_token) graph_.consume(node_of(values[i]));
+    if (carriers[i].is_buffer()) graph_.consume(node_of(values[i]));
   }
   // A source that is another copy's target moves out of the way first.
   for (auto& [source, target] : copies) {

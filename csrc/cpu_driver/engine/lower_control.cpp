@@ -35,7 +35,7 @@ Status Lowering::lower_for(const Operation& op) {
   TILEGYM_ASSIGN(step.step, slot_of(op.group(2)[0]));
   step.lane = graph_[node_of(op.group(0)[0])].lane;
   const std::span<const ValueId> arguments = op.body().arguments;
-  TILEGYM_ASSIGN(const Carriers carriers, carriers_from(arguments.subspan(1), op.group(3)));
+  TILEGYM_ASSIGN(const Carriers carriers, carriers_from(op, arguments.subspan(1), op.group(3)));
   bind_slot(arguments[0], step.induction);
   bind_carried(carriers, arguments.subspan(1), loops_ + 1);
   const Carriers* continued = std::exchange(continue_targets_, &carriers);
@@ -54,7 +54,7 @@ Status Lowering::lower_for(const Operation& op) {
 Status Lowering::lower_loop(const Operation& op) {
   TILEGYM_TRY(compute_before(op));
   const std::span<const ValueId> arguments = op.body().arguments;
-  TILEGYM_ASSIGN(const Carriers carriers, carriers_from(arguments, op.group(0)));
+  TILEGYM_ASSIGN(const Carriers carriers, carriers_from(op, arguments, op.group(0)));
   TILEGYM_ASSIGN(const Carriers results, carriers_for(op.results));
   bind_carried(carriers, arguments, loops_ + 1);
   const Carriers* continued = std::exchange(continue_targets_, &carriers);

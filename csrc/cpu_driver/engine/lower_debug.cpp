@@ -35,7 +35,7 @@ Status Lowering::lower_print(const Operation& op) {
 
 Result<InspectedTile> Lowering::inspected(ValueId value) {
   const NodeId id = node_of(value);
-  InspectedTile tile{.element = graph_[id].element};
+  InspectedTile tile{.element = buffer_format(graph_[id].element)};
   if (graph_[id].shape.empty()) {
     TILEGYM_ASSIGN(tile.slot, builder_.slot_of(id));
   } else {

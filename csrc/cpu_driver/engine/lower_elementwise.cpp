@@ -12,10 +12,11 @@ Status Lowering::lower_elementwise(const Operation& op) {
   TILEGYM_CHECK(row != nullptr);
   // A comparison and a choice are chosen by their values, not by the i1 they yield or test.
   const std::size_t typed_operand = op.opcode == tile_ir::Opcode::Select ? 1 : 0;
-  const StripKey key = elementwise_key(*row, op, graph_[node_of(op.operands[typed_operand])].lane);
-  if (std::optional<Linear> linear = linear_result(op)) {
+  StripKey key = elementwise_key(*row, op, graph_[node_of(op.operands[typed_operand])].lane);
+  if (op.opcode == tile_ir::Opcode::Fma) key.element = type_of(op.results[0]).element;
+  if (std::optional<Ramp> index = linear_result(op)) {
     for (const ValueId operand : op.operands) graph_.consume(node_of(operand));
-    bind_linear(op.results[0], std::move(*linear), op);
+    bind_linear(op.results[0], std::move(*index), op);
     return {};
   }
   std::optional<Mask> mask = mask_result(op);
@@ -64,8 +65,8 @@ Status Lowering::round_to_element(const Operation& op, Node node, bool exact) {
   Node rounded = node;
   node.uses = 1;
   node.element = tile_ir::ElementType::f32;
+  rounded.key = {.op = StripOp::round_to, .lane = Lane::f32, .element = rounded.element, .rounding = node.key.rounding};
   rounded.operands = {graph_.add(std::move(node))};
-  rounded.key = {.op = StripOp::round_to, .lane = Lane::f32, .element = rounded.element};
   bind_node(op.results[0], std::move(rounded));
   return {};
 }

@@ -5,6 +5,7 @@
 #include "cpu_driver/engine/access.h"
 #include "cpu_driver/engine/lowering.h"
 #include "cpu_driver/engine/scalar_ops.h"
+#include "tile_ir/dense.h"
 
 /// Constants, block ids and index arithmetic. Integer tiles that are linear in their indices stay symbolic: only their
 /// base and strides are computed, in slots.
@@ -18,19 +19,6 @@ using tile_ir::Signedness;
 
 namespace {
 
-/// Element bytes as find_load() reads them: i1 constants are one bit or one byte each.
-std::vector<std::byte> constant_bytes(const tile_ir::Attribute& value, ElementType element, std::size_t count) {
-  std::vector<std::byte> bytes(value.bytes.begin(), value.bytes.end());
-  if (element != ElementType::i1) return bytes;
-  if (bytes.size() < count && bytes.size() > 1) {
-    std::vector<std::byte> unpacked(count);
-    for (std::size_t i = 0; i < count; ++i) unpacked[i] = bytes[i / 8] >> (i % 8) & std::byte{1};
-    return unpacked;
-  }
-  for (std::byte& byte : bytes) byte = byte == std::byte{0} ? byte : std::byte{1};
-  return bytes;
-}
-
 bool is_splat(const std::vector<std::byte>& bytes, std::size_t size) {
   for (std::size_t i = size; i + size <= bytes.size(); i += size) {
     if (std::memcmp(bytes.data(), bytes.data() + i, size) != 0) return false;
@@ -38,31 +26,45 @@ bool is_splat(const std::vector<std::byte>& bytes, std::size_t size) {
   return true;
 }
 
-std::int64_t constant_slot_bits(ElementType element, const std::byte* bytes) {
-  alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
-  find_load(element)(lanes.data(), bytes, 1);
-  return slot_bits(lane_of(element), lanes.data());
+/// Bits of a constant's element in memory format, in the format of buffers.
+std::uint64_t buffer_bits(ElementType element, std::uint64_t bits) {
+  switch (element) {
+    case ElementType::tf32:
+      return bits << 13;  // constants carry the 19 bits that count
+    case ElementType::i4:
+      return (bits ^ 8U) - 8U;
+    case ElementType::f4e2m1fn:
+      return static_cast<std::uint32_t>(lane_bits(element, bits));
+    default:
+      return bits;
+  }
 }
 
 }  // namespace
 
 Status Lowering::lower_constant(const Operation& op) {
   const ValueId result = op.results[0];
-  const ElementType element = type_of(result).element;
+  const tile_ir::Type& type = type_of(result);
   const tile_ir::Attribute* value = op.find(AttrName::value);
-  const std::size_t size = tile_ir::byte_size(element);
-  const auto count = static_cast<std::size_t>(type_of(result).element_count());
-  if (value == nullptr || find_load(element) == nullptr) return unsupported(place_of(op), tile_ir::name(element));
-  std::vector<std::byte> bytes = constant_bytes(*value, element, count);
-  if (bytes.size() != size && bytes.size() != size * count) {
-    return Error{"constant: wanted " + std::to_string(size * count) + " bytes, got " + std::to_string(bytes.size())};
+  const std::optional<tile_ir::DenseForm> form =
+      value == nullptr ? std::nullopt : tile_ir::dense_form(type, value->bytes);
+  if (!form) return Error{"constant: its bytes do not fit its type"};
+  const bool splat = *form == tile_ir::DenseForm::splat;
+  const ElementType format = buffer_format(type.element);
+  const std::size_t size = tile_ir::byte_size(format);
+  std::vector<std::byte> bytes(size * (splat ? 1 : static_cast<std::size_t>(type.element_count())));
+  for (std::size_t i = 0; i * size < bytes.size(); ++i) {
+    const std::uint64_t bits = buffer_bits(type.element, tile_ir::element_bits(type, value->bytes, splat, i));
+    std::memcpy(bytes.data() + i * size, &bits, size);
   }
   if (is_splat(bytes, size)) {
-    bind_slot(result, emitter_.constant(constant_slot_bits(element, bytes.data())));
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data(), size);
+    bind_slot(result, emitter_.constant(lane_bits(format, bits)));
     return {};
   }
   Node node = node_for(result, NodeKind::buffer, op);
-  node.format = element;
+  node.format = format;
   node.strides = row_major(node.shape);
   node.buffer = emitter_.constant_buffer(std::move(bytes));
   bind_node(result, std::move(node));
@@ -71,7 +73,7 @@ Status Lowering::lower_constant(const Operation& op) {
 
 Status Lowering::lower_iota(const Operation& op) {
   Linear linear{.base = zero(), .strides = std::vector<SlotId>(shape_of(op.results[0]).size(), emitter_.constant(1))};
-  bind_linear(op.results[0], std::move(linear), op);
+  bind_linear(op.results[0], {std::move(linear), {}}, op);
   return {};
 }
 
@@ -93,12 +95,18 @@ Status Lowering::lower_nothing(const Operation&) {
 Status Lowering::lower_offset(const Operation& op) {
   const auto [pointer, index] = std::pair(op.operands[0], op.operands[1]);
   const SlotId size = emitter_.constant(static_cast<std::int64_t>(tile_ir::byte_size(type_of(pointer).element)));
-  const auto base = linear_of(pointer);
-  const auto offset = linear_of(index);
+  TILEGYM_TRY(settle(pointer));
+  TILEGYM_TRY(settle(index));
+  const auto base = index_of(pointer, Signedness::signed_);
+  const auto offset = index_of(index, Signedness::signed_);
   if (base && offset) {
-    Linear sum{.base = emitter_.add(base->base, emitter_.mul(offset->base, size))};
-    for (std::size_t d = 0; d < base->strides.size(); ++d) {
-      sum.strides.push_back(emitter_.add(base->strides[d], emitter_.mul(offset->strides[d], size)));
+    Ramp sum{{.base = emitter_.add(base->value.base, emitter_.mul(offset->value.base, size))}, base->wraps};
+    for (std::size_t d = 0; d < base->value.strides.size(); ++d) {
+      sum.value.strides.push_back(emitter_.add(base->value.strides[d], emitter_.mul(offset->value.strides[d], size)));
+    }
+    for (Wrap wrap : offset->wraps) {
+      wrap.scale = emitter_.mul(wrap.scale, size);
+      sum.wraps.push_back(std::move(wrap));
     }
     graph_.consume(node_of(pointer));
     graph_.consume(node_of(index));
@@ -125,7 +133,7 @@ Status Lowering::lower_offset(const Operation& op) {
   return {};
 }
 
-std::optional<Linear> Lowering::linear_result(const Operation& op) {
+std::optional<Ramp> Lowering::linear_result(const Operation& op) {
   const bool sum = op.opcode == Opcode::AddI || op.opcode == Opcode::SubI;
   const bool product = op.opcode == Opcode::MulI || op.opcode == Opcode::ShLI;
   if (!sum && !product) return std::nullopt;
@@ -144,9 +152,18 @@ std::optional<Linear> Lowering::linear_result(const Operation& op) {
                                 : (op.opcode == Opcode::SubI ? StripOp::sub : StripOp::add);
   const Lane lane = lane_of(type_of(op.results[0]).element);
   const ScalarFn fn = find_scalar({.op = strip, .lane = lane});
-  Linear result{.base = emitter_.scalar(fn, a.base, b.base)};
+  Ramp result{{.base = emitter_.scalar(fn, a.base, b.base)}, {}};
   for (std::size_t d = 0; d < a.strides.size(); ++d) {
-    result.strides.push_back(emitter_.scalar(fn, a.strides[d], product ? b.base : b.strides[d]));
+    result.value.strides.push_back(emitter_.scalar(fn, a.strides[d], product ? b.base : b.strides[d]));
+  }
+  // Terms of a narrower width are scaled or added as the values are.
+  for (Wrap wrap : values_[exchange ? right : left].wraps) {
+    if (product) wrap.scale = emitter_.scalar(fn, wrap.scale, b.base);
+    result.wraps.push_back(std::move(wrap));
+  }
+  for (Wrap wrap : values_[exchange ? left : right].wraps) {
+    if (op.opcode == Opcode::SubI) wrap.scale = emitter_.mul(wrap.scale, emitter_.constant(-1));
+    result.wraps.push_back(std::move(wrap));
   }
   return result;
 }
@@ -164,23 +181,21 @@ std::optional<Mask> Lowering::mask_result(const Operation& op) {
 
 std::optional<Mask> Lowering::compare_mask(const Operation& op) {
   if (shape_of(op.results[0]).empty()) return std::nullopt;
-  const std::optional<Linear> left = linear_of(op.operands[0]);
-  const std::optional<Linear> right = linear_of(op.operands[1]);
-  if (!left || !right) return std::nullopt;
   Bound bound{.predicate = static_cast<Predicate>(op.integer(AttrName::comparison_predicate))};
   if (bound.predicate == Predicate::not_equal) return std::nullopt;
+  const auto signedness = static_cast<Signedness>(op.integer(AttrName::signedness, 1));
+  // Unsigned values of 64 bits do not fit a bound's signed ones.
   const int bits = tile_ir::bit_width(type_of(op.operands[0]).element);
-  const bool is_signed = op.integer(AttrName::signedness, 1) == static_cast<std::uint64_t>(Signedness::signed_);
-  if (!is_signed) {
-    if (bits == 64) return std::nullopt;
-    bound.wrap = (std::uint64_t{1} << bits) - 1;
-  }
+  if (signedness == Signedness::unsigned_ && bits == 64) return std::nullopt;
+  if (!linear_of(op.operands[0]) || !linear_of(op.operands[1])) return std::nullopt;
   // Where both sides vary, their difference need not be one range in wrapping arithmetic.
   const bool right_varies = values_[op.operands[1]].linear.has_value();
   if (right_varies && values_[op.operands[0]].linear) return std::nullopt;
   if (right_varies) bound.predicate = mirrored(bound.predicate);
-  bound.index = right_varies ? *right : *left;
-  bound.limit = right_varies ? left->base : right->base;
+  Ramp index = *index_of(op.operands[right_varies ? 1 : 0], signedness);
+  bound.index = std::move(index.value);
+  bound.wraps = std::move(index.wraps);
+  bound.limit = index_of(op.operands[right_varies ? 0 : 1], signedness)->value.base;
   return Mask{std::move(bound)};
 }
 

@@ -25,6 +25,28 @@ std::vector<T> permuted(const std::vector<T>& values, std::span<const std::int64
   return result;
 }
 
+/// The index tile with every linear form replaced by map(form); nothing where one has no image.
+template <class Map>
+std::optional<Ramp> mapped(Ramp index, const Map& map) {
+  std::optional<Linear> value = map(index.value);
+  if (!value) return std::nullopt;
+  index.value = std::move(*value);
+  for (Wrap& wrap : index.wraps) {
+    std::optional<Linear> inner = map(wrap.index);
+    if (!inner) return std::nullopt;
+    wrap.index = std::move(*inner);
+  }
+  return index;
+}
+
+/// Precondition: every form has an image.
+template <class Map>
+void map_bound(Bound& bound, const Map& map) {
+  Ramp index = *mapped({bound.index, bound.wraps}, map);
+  bound.index = std::move(index.value);
+  bound.wraps = std::move(index.wraps);
+}
+
 }  // namespace
 
 Status Lowering::lower_reshape(const Operation& op) {
@@ -36,9 +58,10 @@ Status Lowering::lower_reshape(const Operation& op) {
     return {};
   }
   if (values_[source].linear) {
-    if (auto linear = reshaped(*values_[source].linear, from, to)) {
+    const auto reshape = [&](const Linear& linear) { return reshaped(linear, from, to); };
+    if (auto index = mapped({*values_[source].linear, values_[source].wraps}, reshape)) {
       graph_.consume(node_of(source));
-      bind_linear(result, std::move(*linear), op);
+      bind_linear(result, std::move(*index), op);
       return {};
     }
   }
@@ -86,11 +109,11 @@ Status Lowering::lower_broadcast(const Operation& op) {
   const auto spread = [&](const Linear& linear) {
     Linear wide{.base = linear.base};
     for (const std::size_t d : dimension_of) wide.strides.push_back(d == kStretched ? zero() : linear.strides[d]);
-    return wide;
+    return std::optional(wide);
   };
   if (values_[source].linear) {
     graph_.consume(node_of(source));
-    bind_linear(result, spread(*values_[source].linear), op);
+    bind_linear(result, *mapped({*values_[source].linear, values_[source].wraps}, spread), op);
     return {};
   }
   Node node = node_for(result, NodeKind::broadcast, op);
@@ -100,7 +123,7 @@ Status Lowering::lower_broadcast(const Operation& op) {
   bind_node(result, std::move(node));
   if (values_[source].mask) {
     Mask mask = *values_[source].mask;
-    for (Bound& bound : mask) bound.index = spread(bound.index);
+    for (Bound& bound : mask) map_bound(bound, spread);
     values_[result].mask = std::move(mask);
   }
   return {};
@@ -139,12 +162,12 @@ Status Lowering::lower_permute(const Operation& op) {
   const Shape& to = type_of(result).shape;
   const std::vector<std::int64_t>& permutation = op.find(AttrName::permutation)->numbers;
   const auto linear_permuted = [&](const Linear& linear) {
-    return Linear{linear.base,
-                  without_unit_dimensions(permuted(unsqueezed(linear.strides, from, zero()), permutation), to)};
+    return std::optional(Linear{
+        linear.base, without_unit_dimensions(permuted(unsqueezed(linear.strides, from, zero()), permutation), to)});
   };
   if (values_[source].linear) {
     graph_.consume(id);
-    bind_linear(result, linear_permuted(*values_[source].linear), op);
+    bind_linear(result, *mapped({*values_[source].linear, values_[source].wraps}, linear_permuted), op);
     return {};
   }
   if (graph_[id].kind == NodeKind::load && graph_[id].uses == 1 && graph_[id].operands.empty()) {
@@ -152,8 +175,10 @@ Status Lowering::lower_permute(const Operation& op) {
     Node load = node_for(result, NodeKind::load, op);
     load.element = graph_[id].element;
     load.access = graph_[id].access;
-    load.access.address = linear_permuted(load.access.address);
-    for (Bound& bound : load.access.bounds) bound.index = linear_permuted(bound.index);
+    Ramp address = *mapped({load.access.address, load.access.wraps}, linear_permuted);
+    load.access.address = std::move(address.value);
+    load.access.wraps = std::move(address.wraps);
+    for (Bound& bound : load.access.bounds) map_bound(bound, linear_permuted);
     graph_.consume(id);
     bind_node(result, std::move(load));
     return {};
@@ -170,7 +195,7 @@ Status Lowering::lower_permute(const Operation& op) {
 
 Status Lowering::lower_cat(const Operation& op) {
   const auto dim = static_cast<std::size_t>(op.integer(AttrName::dim));
-  const tile_ir::ElementType format = node_for(op.results[0], NodeKind::buffer, op).element;
+  const tile_ir::ElementType format = buffer_format(node_for(op.results[0], NodeKind::buffer, op).element);
   std::array<BufferId, 2> sources{};
   for (std::size_t i = 0; i < 2; ++i) {
     TILEGYM_ASSIGN(const NodeId node,
@@ -197,7 +222,7 @@ Status Lowering::lower_extract(const Operation& op) {
     alias(op.results[0], source);
     return {};
   }
-  const tile_ir::ElementType format = graph_[id].element;
+  const tile_ir::ElementType format = buffer_format(graph_[id].element);
   TILEGYM_ASSIGN(const NodeId whole, builder_.row_major_buffer(id, shape_of(source), format));
   const Shape& from = type_of(source).shape;
   const Shape& extents = type_of(op.results[0]).shape;

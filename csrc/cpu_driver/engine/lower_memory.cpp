@@ -4,6 +4,32 @@
 
 namespace tilegym::cpu {
 
+using tile_ir::ElementType;
+
+namespace {
+
+/// The integers whose lanes are what a narrow float is in memory; the type itself where its lanes already are.
+ElementType same_width_integer(ElementType element) {
+  switch (element) {
+    case ElementType::f16:
+    case ElementType::bf16:
+      return ElementType::i16;
+    case ElementType::f8e4m3fn:
+    case ElementType::f8e5m2:
+    case ElementType::f8e8m0fnu:
+      return ElementType::i8;
+    default:
+      return element;
+  }
+}
+
+bool is_directed(tile_ir::Rounding rounding) {
+  using enum tile_ir::Rounding;
+  return rounding == zero || rounding == negative_inf || rounding == positive_inf;
+}
+
+}  // namespace
+
 /// A pending scalar is computed now, so that it can take part in linear addresses and masks.
 Status Lowering::settle(std::optional<ValueId> value) {
   if (!value || !graph_[node_of(*value)].shape.empty()) return {};
@@ -17,7 +43,8 @@ std::optional<Access> Lowering::linear_access(ValueId pointer, std::optional<Val
   if (!address || !bounds) return std::nullopt;
   graph_.consume(node_of(pointer));
   if (mask) graph_.consume(node_of(*mask));
-  return Access{type_of(pointer).element, std::move(*address), std::move(*bounds), place_of(op)};
+  return Access{type_of(pointer).element, std::move(*address), std::move(*bounds), place_of(op),
+                values_[pointer].wraps};
 }
 
 Status Lowering::lower_load_ptr(const Operation& op) {
@@ -56,14 +83,38 @@ Status Lowering::lower_store_ptr(const Operation& op) {
     out.addresses = node_of(pointer);
     if (mask) out.mask = node_of(*mask);
   }
+  return emit_store(std::move(out), shape_of(value));
+}
+
+Status Lowering::emit_store(StoreOut out, const Shape& shape) {
   out.value = without_rounding(out.value, out.element);
-  return builder_.emit_store(std::move(out), shape_of(value));
+  if (const ElementType bits = same_width_integer(out.element);
+      bits != out.element && loads_as(out.value, out.element)) {
+    // Nothing but the store reads what was loaded: its bits go through as they are.
+    load_as(graph_[out.value], bits);
+    out.element = bits;
+    if (out.access) out.access->element = bits;
+  }
+  return builder_.emit_store(std::move(out), shape);
+}
+
+bool Lowering::loads_as(NodeId id, ElementType element) const {
+  const Node& node = graph_[id];
+  return node.kind == NodeKind::load && node.uses == 1 && node.operands.empty() && node.access.element == element;
+}
+
+void Lowering::load_as(Node& load, ElementType element) {
+  load.element = load.access.element = element;
+  load.lane = lane_of(element);
 }
 
 /// Stores round to their element themselves: a rounding that only the store reads is left out.
 NodeId Lowering::without_rounding(NodeId value, tile_ir::ElementType element) {
   const Node& node = graph_[value];
-  const bool rounds = node.kind == NodeKind::compute && node.key.op == StripOp::round_to && node.key.element == element;
+  // A store of tf32 writes its lanes as they are.
+  const bool rounds = node.kind == NodeKind::compute && node.key.op == StripOp::round_to &&
+                      node.key.element == element && !is_directed(node.key.rounding) &&
+                      element != tile_ir::ElementType::tf32;
   if (!rounds || node.uses != 1) return value;
   const NodeId source = node.operands[0];
   graph_.consume(value);

@@ -122,8 +122,15 @@ Access Lowering::unsqueezed_access(const Access& access, const Shape& shape) {
   const auto spread = [&](const Linear& linear) {
     return Linear{linear.base, unsqueezed(linear.strides, shape, zero())};
   };
-  Access result{access.element, spread(access.address), access.bounds, access.place};
-  for (Bound& bound : result.bounds) bound.index = spread(bound.index);
+  const auto spread_wraps = [&](std::vector<Wrap> wraps) {
+    for (Wrap& wrap : wraps) wrap.index = spread(wrap.index);
+    return wraps;
+  };
+  Access result{access.element, spread(access.address), access.bounds, access.place, spread_wraps(access.wraps)};
+  for (Bound& bound : result.bounds) {
+    bound.index = spread(bound.index);
+    bound.wraps = spread_wraps(bound.wraps);
+  }
   return result;
 }
 

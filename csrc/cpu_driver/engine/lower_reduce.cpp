@@ -22,11 +22,9 @@ bool may_combine(Opcode opcode) {
   return find_elementwise(opcode) != nullptr || std::ranges::find(kOthers, opcode) != kOthers.end();
 }
 
-std::int64_t identity_bits(const tile_ir::Attribute& identity, Lane lane, tile_ir::ElementType element) {
-  alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
+std::int64_t identity_bits(const tile_ir::Attribute& identity, tile_ir::ElementType element) {
   const std::uint64_t bits = identity.kind == tile_ir::AttrKind::floating ? identity.bits : identity.integer;
-  find_load(element)(lanes.data(), &bits, 1);
-  return slot_bits(lane, lanes.data());
+  return lane_bits(element, bits);
 }
 
 }  // namespace
@@ -67,7 +65,7 @@ Status Lowering::lower_reduce_body(const Operation& op, ReduceOut& reduce) {
   }
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const Node& argument = graph_[reduce.arguments[2 * i]];
-    const std::int64_t bits = identity_bits(identities->children[i], argument.lane, argument.element);
+    const std::int64_t bits = identity_bits(identities->children[i], argument.element);
     reduce.identities.push_back(emitter_.constant(bits));
   }
   const bool outer = std::exchange(in_reduction_, true);

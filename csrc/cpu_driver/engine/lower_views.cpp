@@ -1,3 +1,4 @@
+#include <limits>
 #include <utility>
 
 #include "common/check.h"
@@ -18,6 +19,7 @@ std::size_t tensor_dimension(const tile_ir::Type& view, std::size_t tile_dimensi
 
 /// Elements from one tile of the view to the next.
 std::int64_t traversal_stride(const tile_ir::Type& view, std::size_t dimension) {
+  if (view.kind == TypeKind::gather_scatter_view) return 1;
   return view.kind == TypeKind::strided_view ? view.strides[dimension] : view.shape[dimension];
 }
 
@@ -37,11 +39,14 @@ double padding_value(Padding padding) {
   return 0.0;
 }
 
-std::int64_t padding_bits(Padding padding, Lane lane) {
+/// The padding as the element type holds it: formats without infinities have their largest value instead.
+std::int64_t padding_bits(Padding padding, tile_ir::ElementType element) {
+  const Lane lane = lane_of(element);
   const double value = padding_value(padding);
-  if (lane == Lane::f64) return slot_bits(lane, &value);
   const auto narrow = static_cast<float>(value);
-  return lane == Lane::f32 ? slot_bits(lane, &narrow) : 0;
+  if (lane == Lane::f64) return slot_bits(lane, &value);
+  if (lane != Lane::f32) return 0;
+  return lane_bits(element, memory_bits(element, slot_bits(lane, &narrow)));
 }
 
 }  // namespace
@@ -108,7 +113,8 @@ Result<Access> Lowering::view_access(ValueId view_value, std::span<const ValueId
     const std::size_t tensor_dim = tensor_dimension(type, d);
     TILEGYM_ASSIGN(const SlotId tile, slot_of(index[d]));
     const SlotId position = emitter_.zero_extend(tile, tile_ir::bit_width(type_of(index[d]).element));
-    const SlotId start = emitter_.mul(position, emitter_.constant(traversal_stride(type, d)));
+    const SlotId step = emitter_.constant(traversal_stride(type, d));
+    const SlotId start = emitter_.scalar(scalar_capped_mul, position, step);
     const SlotId stride = emitter_.mul(view.strides[tensor_dim], bytes);
     access.address.base = emitter_.add(access.address.base, emitter_.mul(start, stride));
     Bound bound{.index = {.base = start, .strides = zeros(rank)}, .limit = view.shape[tensor_dim]};
@@ -123,28 +129,30 @@ Result<Access> Lowering::view_access(ValueId view_value, std::span<const ValueId
 
 Status Lowering::lower_load_view(const Operation& op) {
   const ValueId view = op.group(0)[0];
+  if (type_of(view).kind == TypeKind::gather_scatter_view) return lower_sparse_load(op);
   TILEGYM_ASSIGN(Access access, view_access(view, op.group(1), op));
   Node node = node_for(op.results[0], NodeKind::load, op);
   node.access = std::move(access);
-  const Padding padding = type_of(view).padding.value_or(Padding::zero);
-  if (padding != Padding::zero) {
-    Node value = node_for(op.results[0], NodeKind::uniform, op);
-    value.shape.clear();
-    value.uses = 1;
-    value.slot = emitter_.constant(padding_bits(padding, node.lane));
-    node.operands = {graph_.add(std::move(value))};
-  }
+  const NodeId padding = padding_node(view, op);
+  if (padding != kNoNode) node.operands = {padding};
   bind_node(op.results[0], std::move(node));
   return {};
 }
 
+NodeId Lowering::padding_node(ValueId view, const Operation& op) {
+  const Padding padding = type_of(view).padding.value_or(Padding::zero);
+  const tile_ir::ElementType element = type_of(op.results[0]).element;
+  if (padding == Padding::zero) return kNoNode;
+  return uniform_node(emitter_.constant(padding_bits(padding, element)), element, op);
+}
+
 Status Lowering::lower_store_view(const Operation& op) {
   const ValueId tile = op.group(0)[0];
+  if (type_of(op.group(1)[0]).kind == TypeKind::gather_scatter_view) return lower_sparse_store(op);
   TILEGYM_ASSIGN(Access access, view_access(op.group(1)[0], op.group(2), op));
   StoreOut out{.value = node_of(tile), .element = access.element, .place = place_of(op)};
-  out.value = without_rounding(out.value, access.element);
   out.access = std::move(access);
-  return builder_.emit_store(std::move(out), shape_of(tile));
+  return emit_store(std::move(out), shape_of(tile));
 }
 
 }  // namespace tilegym::cpu

@@ -7,14 +7,20 @@
 #include "common/check.h"
 #include "cpu_driver/engine/liveness.h"
 #include "cpu_driver/engine/type_rules.h"
+#include "cpu_driver/engine/wraps.h"
 
 namespace tilegym::cpu {
 
 using tile_ir::ElementType;
 using tile_ir::Opcode;
 
-Lowering::Lowering(const tile_ir::Module& module, const tile_ir::Function& entry, Plan& plan)
-    : module_(module), entry_(entry), plan_(plan), emitter_(plan), builder_(graph_, emitter_, plan) {
+Lowering::Lowering(const tile_ir::Module& module, const tile_ir::Function& entry, Plan& plan, Carrying carrying)
+    : module_(module),
+      entry_(entry),
+      plan_(plan),
+      emitter_(plan),
+      builder_(graph_, emitter_, plan),
+      carrying_(carrying) {
   values_.resize(entry.values.size());
   Liveness liveness = find_live(entry);
   live_ = std::move(liveness.live);
@@ -58,13 +64,6 @@ Status Lowering::lower_operation(const Operation& op) {
   const Handler handler = handler_of(op.opcode);
   if (handler == nullptr) return unsupported(place_of(op), {});
   TILEGYM_TRY(check_types(module_, entry_, op));
-  for (const ValueId result : op.results) {
-    const tile_ir::Type& type = type_of(result);
-    if (type.is_tile() && !type.of_pointers &&
-        (type.element == ElementType::i4 || type.element == ElementType::f4e2m1fn)) {
-      return unsupported(place_of(op), tile_ir::name(type.element));
-    }
-  }
   TILEGYM_TRY((this->*handler)(op));
   return limit_depth(op);
 }
@@ -102,13 +101,16 @@ void Lowering::bind_slot(ValueId value, SlotId slot) {
   bind_node(value, std::move(node));
 }
 
-void Lowering::bind_linear(ValueId value, Linear linear, const Operation& op) {
-  const bool uniform = std::ranges::all_of(linear.strides, [&](SlotId slot) { return emitter_.is_constant(slot, 0); });
-  if (uniform) return bind_slot(value, linear.base);
+void Lowering::bind_linear(ValueId value, Ramp index, const Operation& op) {
+  const auto is_zero = [&](SlotId slot) { return emitter_.is_constant(slot, 0); };
+  if (index.wraps.empty() && std::ranges::all_of(index.value.strides, is_zero))
+    return bind_slot(value, index.value.base);
   Node node = node_for(value, NodeKind::ramp, op);
-  node.linear = linear;
+  node.linear = index.value;
+  node.wraps = index.wraps;
   bind_node(value, std::move(node));
-  values_[value].linear = std::move(linear);
+  values_[value].linear = std::move(index.value);
+  values_[value].wraps = std::move(index.wraps);
 }
 
 void Lowering::alias(ValueId result, ValueId source) {
@@ -134,6 +136,39 @@ std::optional<Linear> Lowering::linear_of(ValueId value) {
   return linear;
 }
 
+std::optional<Ramp> Lowering::index_of(ValueId value, tile_ir::Signedness signedness) {
+  std::optional<Linear> linear = linear_of(value);
+  if (!linear) return std::nullopt;
+  const tile_ir::Type& type = type_of(value);
+  const int bits = type.of_pointers ? 64 : tile_ir::bit_width(type.element);
+  const bool is_signed = signedness == tile_ir::Signedness::signed_;
+  Ramp index{std::move(*linear), values_[value].wraps};
+  if (bits == 64) return index;
+  if (!values_[value].linear) {
+    if (!is_signed) index.value.base = emitter_.zero_extend(index.value.base, bits);
+    return index;
+  }
+  Wrap wrap{.index = index.value,
+            .bits = static_cast<std::uint8_t>(bits),
+            .is_signed = is_signed,
+            .scale = emitter_.constant(1)};
+  if (!fits(wrap, shape_of(value))) index.wraps.push_back(std::move(wrap));
+  return index;
+}
+
+bool Lowering::fits(const Wrap& wrap, const Shape& shape) const {
+  const auto base = emitter_.constant_of(wrap.index.base);
+  if (!base) return false;
+  std::int64_t low = *base;
+  std::int64_t high = low;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto stride = emitter_.constant_of(wrap.index.strides[d]);
+    if (!stride) return false;
+    (*stride < 0 ? low : high) += *stride * (shape[d] - 1);
+  }
+  return wrapped(low, wrap.bits, wrap.is_signed) == low && wrapped(high, wrap.bits, wrap.is_signed) == high;
+}
+
 std::optional<Mask> Lowering::mask_of(ValueId value) {
   if (values_[value].mask) return values_[value].mask;
   if (!is_integer_slot(value)) return std::nullopt;
@@ -142,6 +177,12 @@ std::optional<Mask> Lowering::mask_of(ValueId value) {
   Bound bound{.limit = zero(), .predicate = tile_ir::Predicate::not_equal};
   bound.index = *linear_of(value);
   return Mask{std::move(bound)};
+}
+
+std::int64_t lane_bits(ElementType element, std::uint64_t bits) noexcept {
+  alignas(kVectorBytes) std::array<std::byte, 16 * kVectorBytes> lanes{};
+  find_load(element)(lanes.data(), &bits, 1);
+  return slot_bits(lane_of(element), lanes.data());
 }
 
 std::int64_t slot_bits(Lane lane, const void* lanes) noexcept {

@@ -19,9 +19,15 @@ namespace tilegym::cpu {
 /// graph nodes that the next effect pulls into a region.
 class Lowering {
  public:
-  Lowering(const tile_ir::Module& module, const tile_ir::Function& entry, Plan& plan);
+  /// How loops carry index and pointer tiles: as base and strides where that looks possible, or always as tiles.
+  enum class Carrying : std::uint8_t { symbolic, materialised };
+
+  Lowering(const tile_ir::Module& module, const tile_ir::Function& entry, Plan& plan,
+           Carrying carrying = Carrying::symbolic);
 
   [[nodiscard]] Status run();
+  /// Whether run() failed only because a carried tile did not stay linear.
+  [[nodiscard]] bool lost_linear_carrier() const noexcept { return lost_linear_carrier_; }
 
  private:
   using Operation = tile_ir::Operation;
@@ -35,8 +41,13 @@ class Lowering {
     SlotId slot = 0;
     BufferId buffer = 0;
     Shape shape = {};
+    /// Format of the buffer.
     tile_ir::ElementType element = tile_ir::ElementType::i32;
     Lane lane = Lane::i32;
+    /// An index or pointer tile that stays linear: slots of its own for base and strides; the wraps never change.
+    std::optional<Ramp> linear = {};
+
+    [[nodiscard]] bool is_buffer() const noexcept { return !is_token && !is_slot && !linear; }
   };
   using Carriers = std::vector<Carrier>;
 
@@ -55,13 +66,17 @@ class Lowering {
   [[nodiscard]] Node node_for(ValueId value, NodeKind kind, const Operation& op) const;
   void bind_node(ValueId value, Node node);
   void bind_slot(ValueId value, SlotId slot);
-  void bind_linear(ValueId value, Linear linear, const Operation& op);
+  void bind_linear(ValueId value, Ramp index, const Operation& op);
   /// The result is the operand under another type.
   void alias(ValueId result, ValueId source);
   [[nodiscard]] Result<SlotId> slot_of(ValueId value);
   /// Whether the value is one integer, pointer or i1 in a slot.
   [[nodiscard]] bool is_integer_slot(ValueId value) const;
   [[nodiscard]] std::optional<Linear> linear_of(ValueId value);
+  /// The integers of the value, extended to 64 bits, where they are linear.
+  [[nodiscard]] std::optional<Ramp> index_of(ValueId value, tile_ir::Signedness signedness);
+  /// Whether the index fits its width for all elements, as far as is known now.
+  [[nodiscard]] bool fits(const Wrap& wrap, const Shape& shape) const;
   [[nodiscard]] std::optional<Mask> mask_of(ValueId value);
   [[nodiscard]] SlotId zero() { return emitter_.constant(0); }
   [[nodiscard]] std::vector<SlotId> zeros(std::size_t count) { return std::vector<SlotId>(count, zero()); }
@@ -71,6 +86,7 @@ class Lowering {
   [[nodiscard]] Status lower_compute(const Operation& op, const StripKey& key, bool exact);
   [[nodiscard]] Status round_to_element(const Operation& op, Node node, bool exact);
   [[nodiscard]] Status lower_integer_width(const Operation& op);
+  [[nodiscard]] Status lower_nibbles(const Operation& op);
   [[nodiscard]] Status lower_float_width(const Operation& op);
   [[nodiscard]] Status lower_integer_to_float(const Operation& op);
   [[nodiscard]] Status lower_float_to_integer(const Operation& op);
@@ -84,7 +100,7 @@ class Lowering {
   [[nodiscard]] Status lower_block_id(const Operation& op);
   [[nodiscard]] Status lower_num_blocks(const Operation& op);
   [[nodiscard]] Status lower_nothing(const Operation& op);
-  [[nodiscard]] std::optional<Linear> linear_result(const Operation& op);
+  [[nodiscard]] std::optional<Ramp> linear_result(const Operation& op);
   [[nodiscard]] std::optional<Mask> mask_result(const Operation& op);
   [[nodiscard]] std::optional<Mask> compare_mask(const Operation& op);
 
@@ -107,6 +123,10 @@ class Lowering {
   [[nodiscard]] Status settle(std::optional<ValueId> value);
   /// The access of a pointer tile where pointers and mask are linear; their uses are consumed then.
   [[nodiscard]] std::optional<Access> linear_access(ValueId pointer, std::optional<ValueId> mask, const Operation& op);
+  [[nodiscard]] Status emit_store(StoreOut out, const Shape& shape);
+  /// Whether the value is a load in the format of `element`, without padding, that has one use left.
+  [[nodiscard]] bool loads_as(NodeId id, tile_ir::ElementType element) const;
+  static void load_as(Node& load, tile_ir::ElementType element);
   [[nodiscard]] NodeId without_rounding(NodeId value, tile_ir::ElementType element);
   [[nodiscard]] Status lower_make_tensor_view(const Operation& op);
   [[nodiscard]] Status lower_make_tile_view(const Operation& op);
@@ -114,6 +134,8 @@ class Lowering {
   [[nodiscard]] Status lower_tensor_shape(const Operation& op);
   [[nodiscard]] Status lower_load_view(const Operation& op);
   [[nodiscard]] Status lower_store_view(const Operation& op);
+  /// What a view yields outside its tensor, or kNoNode for zero.
+  [[nodiscard]] NodeId padding_node(ValueId view, const Operation& op);
   [[nodiscard]] Result<Access> view_access(ValueId view, std::span<const ValueId> index, const Operation& op);
 
   // lower_reduce.cpp, lower_mma.cpp
@@ -142,7 +164,15 @@ class Lowering {
   /// Computes what the regions of `op` read, so that nothing outside them is first computed inside.
   [[nodiscard]] Status compute_before(const Operation& op);
   [[nodiscard]] Result<Carriers> carriers_for(std::span<const ValueId> values);
-  [[nodiscard]] Result<Carriers> carriers_from(std::span<const ValueId> values, std::span<const ValueId> initial);
+  /// Carriers of a loop's arguments, set to the initial values.
+  [[nodiscard]] Result<Carriers> carriers_from(const Operation& loop, std::span<const ValueId> values,
+                                               std::span<const ValueId> initial);
+  [[nodiscard]] bool stays_linear(const Operation& loop, std::size_t index, ValueId argument) const;
+  [[nodiscard]] bool advances(const Operation& loop, ValueId value, ValueId argument) const;
+  [[nodiscard]] bool is_even_step(const Operation& loop, ValueId value) const;
+  void make_linear(Carrier& carrier, ValueId initial);
+  [[nodiscard]] Status assign_linear(const Carrier& carrier, ValueId value,
+                                     std::vector<std::pair<SlotId, SlotId>>& moves);
   [[nodiscard]] Status check_carried(const Carrier& carrier, ValueId value) const;
   [[nodiscard]] Status assign(const Carriers& carriers, std::span<const ValueId> values);
   [[nodiscard]] Status assign_pending(const Carriers& carriers, std::span<const ValueId> values);
@@ -152,6 +182,36 @@ class Lowering {
   [[nodiscard]] std::optional<BufferId> reusable_buffer(ValueId initial, const Carrier& carrier);
   /// Fills `target` with the node's value whatever it holds; the copy as a node without uses.
   [[nodiscard]] Result<NodeId> copy_to(NodeId source, const Carrier& target);
+
+  // lower_scan.cpp, lower_atomic.cpp, lower_storage.cpp, lower_scaled_mma.cpp, lower_sparse_view.cpp
+  [[nodiscard]] Status lower_scan(const Operation& op);
+  [[nodiscard]] Status lower_atomic(const Operation& op);
+  [[nodiscard]] Status lower_atomic_view(const Operation& op);
+  [[nodiscard]] Status append_atomic(const Operation& op, AtomicStep step);
+  [[nodiscard]] Status lower_alloca(const Operation& op);
+  [[nodiscard]] Status lower_get_global(const Operation& op);
+  [[nodiscard]] Status lower_pack(const Operation& op);
+  [[nodiscard]] Status lower_scaled_mma(const Operation& op);
+  [[nodiscard]] Result<CopyStep> scaled_operand(const Operation& op, std::size_t operand, std::size_t k_dim);
+  [[nodiscard]] Result<NodeId> blocked(ValueId value, const Shape& blocks, std::size_t repeated_dim);
+  [[nodiscard]] Status lower_sparse_load(const Operation& op);
+  [[nodiscard]] Status lower_sparse_store(const Operation& op);
+  /// Addresses and mask of a tile of a gather/scatter view, as nodes that are used once.
+  struct SparseAccess {
+    NodeId addresses = kNoNode;
+    NodeId mask = kNoNode;
+  };
+  [[nodiscard]] Result<SparseAccess> sparse_access(ValueId view, std::span<const ValueId> index, const Operation& op);
+  /// Where an operation other than a region leaves its result: a new slot or row-major buffer that the value is bound
+  /// to.
+  [[nodiscard]] InspectedTile result_tile(const Operation& op);
+
+  // nodes.cpp: nodes that lowering adds of its own accord, each used once
+  [[nodiscard]] NodeId uniform_node(SlotId slot, tile_ir::ElementType element, const Operation& op);
+  [[nodiscard]] NodeId compute_node(const StripKey& key, tile_ir::ElementType element, std::vector<NodeId> operands,
+                                    const Operation& op);
+  [[nodiscard]] NodeId ramp_node(Ramp index, const Shape& shape, const Operation& op);
+  [[nodiscard]] NodeId spread_node(NodeId source, const Shape& shape, std::vector<std::size_t> dimension_of);
 
   // lower_debug.cpp
   [[nodiscard]] Status lower_assert(const Operation& op);
@@ -171,12 +231,16 @@ class Lowering {
   std::uint32_t loops_ = 0;
   /// A reduction's body is being lowered: its values are strips of a region that does not exist yet.
   bool in_reduction_ = false;
+  Carrying carrying_;
+  bool lost_linear_carrier_ = false;
   /// Targets of the innermost loop's continue and break, and of the innermost branch's yield.
   const Carriers* continue_targets_ = nullptr;
   const Carriers* break_targets_ = nullptr;
   const Carriers* yield_targets_ = nullptr;
 };
 
+/// Bits of an element in memory format as a slot holds them; packed elements in the low bits.
+[[nodiscard]] std::int64_t lane_bits(tile_ir::ElementType element, std::uint64_t bits) noexcept;
 /// Bits of the lane value at `lanes` as a slot holds them.
 [[nodiscard]] std::int64_t slot_bits(Lane lane, const void* lanes) noexcept;
 

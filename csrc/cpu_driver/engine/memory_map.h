@@ -26,6 +26,10 @@ class MemoryMap {
   /// Replaces the ranges and keeps the storage, for a map that is used for launch after launch.
   void assign(std::span<const MemoryRange> ranges) { ranges_.assign(ranges.begin(), ranges.end()); }
 
+  void add(const MemoryRange& range) { ranges_.push_back(range); }
+  /// Copies the ranges of another map and keeps the storage.
+  void assign(const MemoryMap& other) { ranges_.assign(other.ranges_.begin(), other.ranges_.end()); }
+
   /// Whether every byte of [begin, end) lies in one range. Empty spans are always inside, reversed ones never.
   [[nodiscard]] bool contains(std::uintptr_t begin, std::uintptr_t end) const noexcept {
     if (begin >= end) return begin == end;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -43,13 +44,21 @@ struct Linear {
   std::vector<SlotId> strides = {};
 };
 
-/// Lanes outside `index predicate limit` are not accessed. Compared as 64-bit values; for an unsigned comparison of a
-/// narrower type `wrap` holds the type's mask.
+/// A term of a linear form that comes from arithmetic of `bits` bits: where `index` leaves that width the form is off
+/// by scale * (index wrapped to the width - index).
+struct Wrap {
+  Linear index = {};
+  std::uint8_t bits = 32;
+  bool is_signed = true;
+  SlotId scale = 0;
+};
+
+/// Lanes outside `index predicate limit` are not accessed. Compared as signed 64-bit values.
 struct Bound {
   Linear index = {};
   SlotId limit = 0;
   tile_ir::Predicate predicate = tile_ir::Predicate::less;
-  std::uint64_t wrap = 0;
+  std::vector<Wrap> wraps = {};
 };
 
 /// Memory addressed linearly: `address` in bytes, strides per dimension of the iteration space.
@@ -58,6 +67,13 @@ struct Access {
   Linear address = {};
   std::vector<Bound> bounds = {};
   OpPlace place = {};
+  std::vector<Wrap> wraps = {};
+};
+
+/// The values of an index tile.
+struct Ramp {
+  Linear value = {};
+  std::vector<Wrap> wraps = {};
 };
 
 /// Where an instruction finds an operand.
@@ -103,7 +119,8 @@ struct RampInstr {
 struct LoadInstr {
   LoadFn load = nullptr;
   GatherFn gather = nullptr;
-  StripFn fill = nullptr;  ///< copy with a scalar operand, for the padding
+  StripFn fill = nullptr;    ///< copy with a scalar operand, for the padding
+  StripFn select = nullptr;  ///< applies padding that differs per lane
   LocationId dst = kNoLocation;
   LocationId padding = kNoLocation;
   bool padding_is_strip = false;
@@ -178,14 +195,17 @@ struct Reduction {
   bool fold = true;
 };
 
-/// Elementwise work over one iteration space, run strip by strip along the last extent.
+/// Elementwise work over one iteration space, run strip by strip along the last extent. A tile is loaded as a whole
+/// before it is stored: where a load overlaps the store at run time, the store waits for the last strip.
 struct Region {
   std::vector<std::int64_t> extents = {};
   std::vector<Location> locations = {};
   std::vector<Access> accesses = {};
-  std::vector<Linear> ramps = {};
+  std::vector<Ramp> ramps = {};
   std::vector<Instr> instrs = {};
   std::vector<Reduction> reductions = {};
+  /// The last instruction, a linear store, is all that the region is for: strips that it masks out need not run.
+  bool stores_only = false;
   /// Locations whose address depends on the row, and those that also move along it.
   std::vector<LocationId> row_locations = {};
   std::vector<LocationId> strip_locations = {};
@@ -226,6 +246,40 @@ struct CopyStep {
   TileSide dst = {};
   TileSide src = {};
   std::uint64_t padding = 0;
+};
+
+/// One operand of a scan: row-major buffers of lanes.
+struct ScannedOperand {
+  Lane lane = Lane::f32;
+  SlotId identity = 0;
+  BufferId source = 0;
+  BufferId result = 0;
+  StripFn fill = nullptr;
+  StripFn copy = nullptr;
+  LocationId element = kNoLocation;      ///< argument of the body: incoming lanes
+  LocationId accumulator = kNoLocation;  ///< argument of the body: running lanes
+  LocationId yielded = kNoLocation;
+};
+
+/// An inclusive scan along the middle dimension of (outer, count, inner), element after element, so that every prefix
+/// has one order of operations. `body` holds the combination; it reads registers and slots only.
+struct ScanStep {
+  std::int64_t outer = 1;
+  std::int64_t count = 1;
+  std::int64_t inner = 1;
+  bool reverse = false;
+  Region body = {};
+  std::vector<ScannedOperand> operands = {};
+};
+
+/// Lanes to packed memory format or back, strip by strip. Both buffers begin with element 0.
+struct RecodeStep {
+  LoadFn fn = nullptr;
+  BufferId dst = 0;
+  BufferId src = 0;
+  std::int64_t count = 0;
+  std::int64_t dst_strip_bytes = 0;
+  std::int64_t src_strip_bytes = 0;
 };
 
 struct MmaStep {
@@ -272,6 +326,26 @@ struct InspectedTile {
   std::vector<std::int64_t> shape = {};
   tile_ir::ElementType element = tile_ir::ElementType::i32;
 };
+/// One element, atomically: reads the old bits at `address`, writes what the mode makes of them. Bits are in memory
+/// format, zero-extended.
+using AtomicFn = std::uint64_t (*)(std::uintptr_t address, std::uint64_t operand, std::uint64_t compare) noexcept;
+
+/// An atomic operation for every element of a tile, in their order. Elements come from a tile of addresses under an
+/// optional mask, or from `access` over `extents`.
+struct AtomicStep {
+  AtomicFn fn = nullptr;
+  std::uint32_t element_bytes = 4;
+  std::vector<std::int64_t> extents = {};
+  std::optional<Access> access = {};
+  InspectedTile addresses = {};
+  std::optional<InspectedTile> mask = {};
+  InspectedTile operand = {};
+  /// compare-and-swap: what memory is compared with; also the result of elements that the mask excludes.
+  std::optional<InspectedTile> compare = {};
+  /// Where the old values go, if they are wanted.
+  std::optional<InspectedTile> result = {};
+  OpPlace place = {};
+};
 struct AssertStep {
   InspectedTile condition = {};
   std::string message = {};
@@ -283,7 +357,7 @@ struct PrintStep {
 };
 
 struct Step : std::variant<ScalarStep, RegionStep, CopyStep, MmaStep, ForStep, LoopStep, IfStep, JumpStep, AssertStep,
-                           PrintStep> {
+                           PrintStep, ScanStep, RecodeStep, AtomicStep> {
   using variant::variant;
 };
 
@@ -292,6 +366,16 @@ struct PlannedParameter {
   tile_ir::ElementType element = tile_ir::ElementType::i64;
   SlotId slot = 0;
 };
+
+/// Memory of a tile block that `address` points to. `buffer` is `alignment` bytes longer than `bytes`.
+struct Allocation {
+  SlotId address = 0;
+  BufferId buffer = 0;
+  std::size_t bytes = 0;
+  std::size_t alignment = 1;
+};
+
+class GlobalMemory;
 
 struct Plan {
   std::string name = {};
@@ -307,6 +391,11 @@ struct Plan {
   std::size_t register_bytes = 0;
   /// Contents of dense constants, copied to their buffers when a worker's arena is set up for this plan.
   std::vector<std::pair<BufferId, std::vector<std::byte>>> constants = {};
+  std::vector<Allocation> allocations = {};
+  /// An allocation may be read by other tile blocks, so all of them run on one worker.
+  bool shares_allocations = false;
+  /// The module's globals, where the entry uses any.
+  std::shared_ptr<const GlobalMemory> globals = {};
   Steps body = {};
 };
 

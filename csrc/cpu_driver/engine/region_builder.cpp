@@ -88,8 +88,8 @@ PlannedOut RegionBuilder::plan_out(const BufferOut& out, const RegionOutputs& ou
   if (out.target && (out.force || may_overwrite(*out.target, outputs.shape, scan))) buffer = out.target;
   if (!buffer && node.pending()) buffer = dying_buffer(node, scan, taken);
   if (!buffer) {
-    buffer =
-        emitter_.new_buffer(static_cast<std::size_t>(element_count(outputs.shape)) * tile_ir::byte_size(node.element));
+    buffer = emitter_.new_buffer(static_cast<std::size_t>(element_count(outputs.shape)) *
+                                 tile_ir::byte_size(buffer_format(node.element)));
   }
   return {*buffer, node.pending() && !read_after(*buffer, out.node, outputs, scan)};
 }
@@ -110,7 +110,7 @@ std::optional<BufferId> RegionBuilder::dying_buffer(const Node& node, const Regi
   for (const auto& [id, references] : scan.references) {
     const Node& leaf = graph_[id];
     const bool candidate = leaf.kind == NodeKind::buffer && leaf.owned && leaf.loop == loop &&
-                           leaf.format == node.element && leaf.shape == node.shape;
+                           leaf.format == buffer_format(node.element) && leaf.shape == node.shape;
     if (!candidate || std::ranges::find(taken, leaf.buffer) != taken.end()) continue;
     if (may_overwrite(leaf.buffer, node.shape, scan)) return leaf.buffer;
   }
@@ -131,7 +131,7 @@ bool RegionBuilder::read_after(BufferId buffer, NodeId writer, const RegionOutpu
 void RegionBuilder::bind_outputs(const RegionOutputs& outputs, const std::map<NodeId, PlannedOut>& outs) {
   for (const auto& [id, out] : outs) {
     if (!graph_[id].pending()) continue;
-    graph_.bind(id, out.buffer, graph_[id].element, row_major(outputs.shape));
+    graph_.bind(id, out.buffer, buffer_format(graph_[id].element), row_major(outputs.shape));
     graph_[id].loop = loop;
     graph_[id].owned = true;
   }
@@ -189,7 +189,8 @@ Status RegionBuilder::copy_load(NodeId id) {
   return {};
 }
 
-Result<NodeId> RegionBuilder::row_major_buffer(NodeId id, const Shape& shape, tile_ir::ElementType format) {
+Result<NodeId> RegionBuilder::row_major_buffer(NodeId id, const Shape& shape, tile_ir::ElementType element) {
+  const tile_ir::ElementType format = buffer_format(element);
   TILEGYM_TRY(materialise(id));
   const Node node = graph_[id];
   const bool in_place = node.kind == NodeKind::buffer && node.format == format && node.strides == row_major(shape);
@@ -209,8 +210,10 @@ Status RegionBuilder::emit_store(StoreOut store, const Shape& shape) {
   RegionOutputs outputs{.shape = shape, .store = std::move(store)};
   for (const NodeId root : consumed_roots(outputs)) TILEGYM_TRY(prepare(root, shape));
   const RegionScan scan = scan_region(graph_, outputs);
+  // Whether computed addresses meet what is stored is not known before they are all there.
+  const bool scattered = !outputs.store->access;
   for (const NodeId id : graph_.pending_loads()) {
-    if (std::ranges::find(scan.order, id) == scan.order.end()) {
+    if (scattered || graph_[id].kind == NodeKind::gather || std::ranges::find(scan.order, id) == scan.order.end()) {
       TILEGYM_TRY(materialise(id));
     } else if (graph_[id].uses > scan.references_to(id) && !shape.empty()) {
       outputs.buffers.push_back({id});
@@ -219,6 +222,16 @@ Status RegionBuilder::emit_store(StoreOut store, const Shape& shape) {
     }
   }
   return emit(std::move(outputs));
+}
+
+Status RegionBuilder::emit_scan(const ReduceOut& combination, ScanStep step) {
+  const RegionOutputs nothing{.shape = {static_cast<std::int64_t>(kStripLanes)}};
+  const RegionScan empty;
+  RegionEmitter emitter(graph_, emitter_, nothing, empty, {});
+  TILEGYM_TRY(emitter.emit_scan(combination, step));
+  plan_.register_bytes = std::max(plan_.register_bytes, emitter.register_bytes());
+  emitter_.append(std::move(step));
+  return {};
 }
 
 Status RegionBuilder::flush_loads() {

@@ -68,11 +68,13 @@ class RegionBuilder {
   [[nodiscard]] Result<SlotId> slot_of(NodeId id);
   /// Binds a pending node of any shape to a slot or buffer.
   [[nodiscard]] Status materialise(NodeId id);
-  /// A node that holds the value of `id` over `shape` row-major in a buffer in `format`, the element's own or that of
-  /// its lanes. May be `id` itself; a copy starts with no uses.
-  [[nodiscard]] Result<NodeId> row_major_buffer(NodeId id, const Shape& shape, tile_ir::ElementType format);
+  /// A node that holds the value of `id` over `shape` row-major in a buffer in the format of `element`, the value's
+  /// own or that of its lanes. May be `id` itself; a copy starts with no uses.
+  [[nodiscard]] Result<NodeId> row_major_buffer(NodeId id, const Shape& shape, tile_ir::ElementType element);
   /// Appends a store. Loads that later operations want keep what memory held before.
   [[nodiscard]] Status emit_store(StoreOut store, const Shape& shape);
+  /// Appends a scan whose combination is the body of `combination`; fills in the step's registers.
+  [[nodiscard]] Status emit_scan(const ReduceOut& combination, ScanStep step);
   /// Executes the loads that are still wanted, before memory changes.
   [[nodiscard]] Status flush_loads();
 

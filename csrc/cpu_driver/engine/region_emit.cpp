@@ -45,6 +45,8 @@ Result<Region> RegionEmitter::emit() {
   count_reads();
   for (const NodeId id : scan_.order) TILEGYM_TRY(emit_node(id));
   TILEGYM_TRY(emit_outputs());
+  region_.stores_only =
+      outputs_.store && outputs_.store->access && !outputs_.reduce && outputs_.slots.empty() && outs_.empty();
   for (std::size_t i = 0; i < region_.locations.size(); ++i) {
     const LocationKind kind = region_.locations[i].kind;
     const auto id = static_cast<LocationId>(i);
@@ -109,7 +111,7 @@ Status RegionEmitter::emit_ramp(NodeId id) {
   const StripFn fn = find_strip({.op = StripOp::ramp, .lane = node.lane, .scalar_operands = 3});
   if (fn == nullptr) return unsupported(node.place, tile_ir::name(node.element));
   instrs_->push_back(RampInstr{fn, destination(id), static_cast<std::uint32_t>(region_.ramps.size())});
-  region_.ramps.push_back(pick(node.linear));
+  region_.ramps.push_back({pick(node.linear), pick(node.wraps)});
   return {};
 }
 
@@ -118,6 +120,7 @@ Status RegionEmitter::emit_load(NodeId id) {
   LoadInstr instr{.load = find_load(node.access.element),
                   .gather = find_gather(node.access.element),
                   .fill = copy_kernel(node.lane, true),
+                  .select = find_strip({.op = StripOp::select, .lane = node.lane}),
                   .lane_bytes = static_cast<std::uint32_t>(lane_bytes(node.lane)),
                   .access = add_access(node.access)};
   if (instr.load == nullptr || instr.gather == nullptr) {
@@ -153,6 +156,7 @@ Status RegionEmitter::emit_gather(NodeId id) {
   const LocationId dst = new_register(node.lane);
   for (const NodeId operand : node.operands) read(operand);
   places_[id] = {dst, false};
+  if (const auto out = outs_.find(id); out != outs_.end()) out->second.direct = false;
   instr.dst = dst;
   instrs_->push_back(instr);
   return {};
@@ -171,7 +175,7 @@ LocationId RegionEmitter::destination(NodeId id) {
   const auto out = outs_.find(id);
   if (out != outs_.end() && out->second.direct) {
     const LocationId location = out_location(out->second, format_of(node.lane));
-    if (stored_as_lanes(node.element) && aligned(region_.locations[location])) {
+    if (stored_as_lanes(buffer_format(node.element)) && aligned(region_.locations[location])) {
       places_[id] = {location, false};
       return location;
     }
@@ -253,14 +257,23 @@ bool RegionEmitter::aligned(const Location& location) const {
 }
 
 std::uint32_t RegionEmitter::add_access(const Access& access) {
-  Access picked{access.element, pick(access.address), access.bounds, access.place};
-  for (Bound& bound : picked.bounds) bound.index = pick(bound.index);
+  Access picked{access.element, pick(access.address), access.bounds, access.place, pick(access.wraps)};
+  for (Bound& bound : picked.bounds) {
+    bound.index = pick(bound.index);
+    bound.wraps = pick(bound.wraps);
+  }
   region_.accesses.push_back(std::move(picked));
   return static_cast<std::uint32_t>(region_.accesses.size() - 1);
 }
 
 Linear RegionEmitter::pick(const Linear& linear) {
   return {linear.base, space_.pick(linear.strides, emitter_.constant(0))};
+}
+
+std::vector<Wrap> RegionEmitter::pick(const std::vector<Wrap>& wraps) {
+  std::vector<Wrap> picked = wraps;
+  for (Wrap& wrap : picked) wrap.index = pick(wrap.index);
+  return picked;
 }
 
 std::vector<std::int64_t> RegionEmitter::outer(const std::vector<std::int64_t>& strides) const {

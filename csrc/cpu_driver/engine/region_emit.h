@@ -36,6 +36,8 @@ class RegionEmitter {
                 std::map<NodeId, PlannedOut> outs);
 
   [[nodiscard]] Result<Region> emit();
+  /// The body of a scan instead of a region.
+  [[nodiscard]] Status emit_scan(const ReduceOut& combination, ScanStep& step);
   [[nodiscard]] std::size_t register_bytes() const noexcept { return registers_.bytes(); }
 
  private:
@@ -57,6 +59,9 @@ class RegionEmitter {
   [[nodiscard]] bool computed_last(const StoreOut& store, LocationId src) const;
   Status emit_reduce(const ReduceOut& reduce);
   Status emit_body(const ReduceOut& reduce, Reduction& reduction);
+  /// Emits what the body yields; `accumulators` are the registers that are then set to it, all at once.
+  [[nodiscard]] Result<std::vector<LocationId>> emit_yields(const ReduceOut& reduce,
+                                                            const std::vector<LocationId>& accumulators);
   Status write_out(NodeId id, const PlannedOut& out);
 
   [[nodiscard]] Place place_of(NodeId id);
@@ -74,6 +79,7 @@ class RegionEmitter {
   [[nodiscard]] bool aligned(const Location& location) const;
   [[nodiscard]] std::uint32_t add_access(const Access& access);
   [[nodiscard]] Linear pick(const Linear& linear);
+  [[nodiscard]] std::vector<Wrap> pick(const std::vector<Wrap>& wraps);
   [[nodiscard]] std::vector<std::int64_t> outer(const std::vector<std::int64_t>& strides) const;
 
   const Graph& graph_;

@@ -6,6 +6,13 @@
 
 /// The ends of a region: stores, reductions, slots and buffers.
 namespace tilegym::cpu {
+namespace {
+
+StripFn copy_kernel(Lane lane, bool from_scalar) {
+  return find_strip({.op = StripOp::copy, .lane = lane, .scalar_operands = std::uint8_t{from_scalar}});
+}
+
+}  // namespace
 
 Status RegionEmitter::emit_outputs() {
   if (outputs_.store) TILEGYM_TRY(emit_store(*outputs_.store));
@@ -44,8 +51,9 @@ bool RegionEmitter::computed_last(const StoreOut& store, LocationId src) const {
 Status RegionEmitter::write_out(NodeId id, const PlannedOut& out) {
   if (out.direct && graph_[id].pending()) return {};
   const Node& node = graph_[id];
-  const LocationId target = out_location(out, node.element);
-  const StoreFn store = find_store(node.element);
+  const tile_ir::ElementType format = buffer_format(node.element);
+  const LocationId target = out_location(out, format);
+  const StoreFn store = find_store(format);
   if (store == nullptr) return unsupported(node.place, tile_ir::name(node.element));
   instrs_->push_back(MoveInstr{store, target, strip_of(id), false});
   return {};
@@ -94,11 +102,50 @@ Status RegionEmitter::emit_reduce(const ReduceOut& reduce) {
   return {};
 }
 
-Status RegionEmitter::emit_body(const ReduceOut& reduce, Reduction& reduction) {
+Result<std::vector<LocationId>> RegionEmitter::emit_yields(const ReduceOut& reduce,
+                                                           const std::vector<LocationId>& accumulators) {
   RegionOutputs yields;
   for (const NodeId id : reduce.yields) yields.buffers.push_back({id});
   for (const NodeId id : scan_region(graph_, yields).order) TILEGYM_TRY(emit_node(id));
-  for (std::size_t i = 0; i < reduce.yields.size(); ++i) reduction.operands[i].result = strip_of(reduce.yields[i]);
+  std::vector<LocationId> results;
+  for (std::size_t i = 0; i < reduce.yields.size(); ++i) {
+    LocationId result = strip_of(reduce.yields[i]);
+    if (result != accumulators[i] && std::ranges::find(accumulators, result) != accumulators.end()) {
+      // Another operand's accumulator, which is set before this one.
+      const Lane lane = graph_[reduce.yields[i]].lane;
+      const LocationId aside = new_register(lane);
+      instrs_->push_back(ComputeInstr{copy_kernel(lane, false), aside, result, kNoLocation, kNoLocation});
+      result = aside;
+    }
+    results.push_back(result);
+  }
+  return results;
+}
+
+Status RegionEmitter::emit_scan(const ReduceOut& combination, ScanStep& step) {
+  std::vector<LocationId> accumulators;
+  for (std::size_t i = 0; i < step.operands.size(); ++i) {
+    ScannedOperand& operand = step.operands[i];
+    operand.identity = combination.identities[i];
+    operand.fill = copy_kernel(operand.lane, true);
+    operand.copy = copy_kernel(operand.lane, false);
+    operand.element = new_register(operand.lane);
+    operand.accumulator = new_register(operand.lane);
+    places_[combination.arguments[2 * i]] = {operand.element, false};
+    places_[combination.arguments[2 * i + 1]] = {operand.accumulator, false};
+    accumulators.push_back(operand.accumulator);
+  }
+  TILEGYM_ASSIGN(const std::vector<LocationId> yields, emit_yields(combination, accumulators));
+  for (std::size_t i = 0; i < yields.size(); ++i) step.operands[i].yielded = yields[i];
+  step.body = std::move(region_);
+  return {};
+}
+
+Status RegionEmitter::emit_body(const ReduceOut& reduce, Reduction& reduction) {
+  std::vector<LocationId> accumulators;
+  for (const ReducedOperand& operand : reduction.operands) accumulators.push_back(operand.accumulator);
+  TILEGYM_ASSIGN(const std::vector<LocationId> yields, emit_yields(reduce, accumulators));
+  for (std::size_t i = 0; i < yields.size(); ++i) reduction.operands[i].result = yields[i];
   auto* last = reduction.body.empty() ? nullptr : std::get_if<ComputeInstr>(&reduction.body.back());
   if (reduce.yields.size() == 1 && last != nullptr && last->dst == reduction.operands[0].result) {
     // The common case, one operation: its kernel writes the accumulator itself.

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "cpu_driver/engine/access.h"
 #include "cpu_driver/engine/lowering.h"
+#include "cpu_driver/engine/overlap.h"
+#include "cpu_driver/engine/wraps.h"
 
 namespace tilegym::cpu {
 namespace {
@@ -28,10 +31,8 @@ class RegionRun {
   }
 
   bool run() {
-    do {
-      if (!run_row()) return false;
-    } while (next_row());
-    return true;
+    if (overlaps(region_, frame_)) return run_staged();
+    return run_rows();
   }
 
   bool operator()(const ComputeInstr& instr) {
@@ -43,9 +44,12 @@ class RegionRun {
     return true;
   }
   bool operator()(const RampInstr& instr) {
-    const Linear& ramp = region_.ramps[instr.ramp];
+    const auto& [ramp, wraps] = region_.ramps[instr.ramp];
+    const auto lanes = static_cast<std::int64_t>(strip_.lanes);
+    if (!is_regular(wraps, frame_.index, strip_.first, lanes, frame_)) return irregular_ramp(instr);
     const std::int64_t step = frame_.slot(ramp.strides.back());
-    const std::int64_t start = evaluate(ramp, frame_.index, frame_) + step * strip_.first;
+    const std::int64_t start = evaluate(ramp, frame_.index, frame_) + step * strip_.first +
+                               correction(wraps, frame_.index, strip_.first, frame_);
     instr.fn(at(instr.dst), &start, &step, nullptr, strip_.lanes);
     return true;
   }
@@ -65,10 +69,30 @@ class RegionRun {
  private:
   [[nodiscard]] std::byte* at(LocationId id) const { return id == kNoLocation ? nullptr : frame_.at[id]; }
 
+  enum class Staging : std::uint8_t { none, fill, drain };
+
   void place_fixed();
   void place_row();
+  bool run_rows() {
+    do {
+      if (!run_row()) return false;
+    } while (next_row());
+    return true;
+  }
+  bool run_staged();
+  bool drain_row(const StoreInstr& store);
+  [[nodiscard]] std::byte* stage(std::size_t bytes);
+  bool irregular_ramp(const RampInstr& instr);
+  /// Addresses of the strip's lanes, and in frame.spare which of them are in bounds.
+  void place_lanes(std::uint32_t access);
   bool run_row();
   bool run_strips();
+  /// Lanes of the row outside of which nothing is to be done.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> wanted_lanes() const {
+    if (!region_.stores_only || staging_ != Staging::none) return {0, inner_};
+    const RowAccess& row = frame_.rows[std::get<StoreInstr>(region_.instrs.back()).access];
+    return {row.begin, row.end};
+  }
   void place_store();
   [[nodiscard]] std::byte* lanes_in_memory(std::uint32_t access, std::size_t bytes) const;
   [[nodiscard]] std::byte* register_of(LocationId id) const;
@@ -94,7 +118,64 @@ class RegionRun {
   const std::int64_t inner_;
   std::size_t outer_rank_ = 0;
   Strip strip_;
+  Staging staging_ = Staging::none;
+  std::size_t staged_bytes_ = 0;
 };
+
+bool RegionRun::run_staged() {
+  const auto& store = std::get<StoreInstr>(region_.instrs.back());
+  frame_.staged.clear();
+  staging_ = Staging::fill;
+  if (!run_rows()) return false;
+  staging_ = Staging::drain;
+  staged_bytes_ = 0;
+  frame_.index.assign(outer_rank_, 0);
+  do {
+    if (!drain_row(store)) return false;
+  } while (next_row());
+  return true;
+}
+
+bool RegionRun::drain_row(const StoreInstr& store) {
+  constexpr auto kLanes = static_cast<std::int64_t>(kStripLanes);
+  if (!start_row(region_.accesses[store.access], frame_.index, inner_, frame_, frame_.rows[store.access])) return false;
+  for (strip_.first = 0; strip_.first < inner_; strip_.first += kLanes) {
+    strip_.lanes = static_cast<std::size_t>(std::min(kLanes, inner_ - strip_.first));
+    frame_.at[store.src] = stage(strip_.lanes * store.lane_bytes);
+    static_cast<void>((*this)(store));
+  }
+  return true;
+}
+
+/// Room for the next `bytes` of staged lanes, with the padding that kernels may read; the same again while draining.
+std::byte* RegionRun::stage(std::size_t bytes) {
+  const std::size_t padded = (bytes + 2 * kVectorBytes - 1) / kVectorBytes * kVectorBytes;
+  const std::size_t begin = std::exchange(staged_bytes_, staged_bytes_ + padded);
+  if (staging_ == Staging::fill) frame_.staged.resize(staged_bytes_);
+  return frame_.staged.data() + begin;
+}
+
+bool RegionRun::irregular_ramp(const RampInstr& instr) {
+  const auto& [ramp, wraps] = region_.ramps[instr.ramp];
+  const std::int64_t start = evaluate(ramp, frame_.index, frame_);
+  const std::int64_t step = frame_.slot(ramp.strides.back());
+  auto* values = reinterpret_cast<std::int64_t*>(at(instr.dst));
+  for (std::size_t i = 0; i < strip_.lanes; ++i) {
+    const std::int64_t lane = strip_.first + static_cast<std::int64_t>(i);
+    values[i] = start + step * lane + correction(wraps, frame_.index, lane, frame_);
+  }
+  return true;
+}
+
+void RegionRun::place_lanes(std::uint32_t access) {
+  for (std::size_t i = 0; i < strip_.lanes; ++i) {
+    std::uintptr_t address = 0;
+    const std::int64_t lane = strip_.first + static_cast<std::int64_t>(i);
+    const bool valid = lane_of_access(region_.accesses[access], frame_.index, lane, frame_, address);
+    frame_.spare[i] = std::byte{valid};
+    frame_.addresses[i] = static_cast<std::int64_t>(address);
+  }
+}
 
 void RegionRun::place_fixed() {
   for (std::size_t i = 0; i < region_.locations.size(); ++i) {
@@ -126,7 +207,8 @@ bool RegionRun::run_row() {
 
 bool RegionRun::run_strips() {
   constexpr auto kLanes = static_cast<std::int64_t>(kStripLanes);
-  for (strip_.first = 0; strip_.first < inner_; strip_.first += kLanes) {
+  const auto [begin, end] = wanted_lanes();
+  for (strip_.first = begin / kLanes * kLanes; strip_.first < end; strip_.first += kLanes) {
     strip_.lanes = static_cast<std::size_t>(std::min(kLanes, inner_ - strip_.first));
     for (const LocationId id : region_.strip_locations) {
       frame_.at[id] = frame_.row_base[id] + strip_.first * region_.locations[id].element_bytes;
@@ -142,7 +224,7 @@ bool RegionRun::run_strips() {
 void RegionRun::place_store() {
   const auto* store = region_.instrs.empty() ? nullptr : std::get_if<StoreInstr>(&region_.instrs.back());
   if (store == nullptr || !store->in_place) return;
-  std::byte* memory = lanes_in_memory(store->access, store->lane_bytes);
+  std::byte* memory = staging_ == Staging::none ? lanes_in_memory(store->access, store->lane_bytes) : nullptr;
   frame_.at[store->src] = memory != nullptr ? memory : register_of(store->src);
 }
 
@@ -184,7 +266,8 @@ void RegionRun::load_lanes(const LoadInstr& instr, const RowAccess& row, std::si
 std::byte* RegionRun::lanes_in_memory(std::uint32_t access, std::size_t bytes) const {
   const RowAccess& row = frame_.rows[access];
   const auto address = row.address + static_cast<std::uintptr_t>(strip_.first * row.stride);
-  const bool whole = row.begin <= strip_.first && row.end >= strip_.first + static_cast<std::int64_t>(strip_.lanes);
+  const bool whole =
+      !row.irregular && row.begin <= strip_.first && row.end >= strip_.first + static_cast<std::int64_t>(strip_.lanes);
   const bool fits = whole && row.stride == static_cast<std::int64_t>(bytes) && address % kVectorBytes == 0 &&
                     strip_.lanes * bytes % kVectorBytes == 0;
   return fits ? reinterpret_cast<std::byte*>(address) : nullptr;
@@ -203,6 +286,13 @@ bool RegionRun::operator()(const LoadInstr& instr) {
   const RowAccess& row = frame_.rows[instr.access];
   const Strip valid = clipped(row);
   std::byte* dst = at(instr.dst);
+  if (row.irregular) {
+    place_lanes(instr.access);
+    const auto* mask = reinterpret_cast<const std::uint8_t*>(frame_.spare);
+    instr.gather(dst, frame_.addresses, mask, instr.padding_is_strip ? nullptr : at(instr.padding), strip_.lanes);
+    if (instr.padding_is_strip) instr.select(dst, mask, dst, at(instr.padding), strip_.lanes);
+    return true;
+  }
   if (valid.lanes == strip_.lanes) {
     load_lanes(instr, row, 0, valid.lanes, dst);
     return true;
@@ -222,8 +312,17 @@ bool RegionRun::operator()(const LoadInstr& instr) {
 }
 
 bool RegionRun::operator()(const StoreInstr& instr) {
-  if (instr.in_place && at(instr.src) != register_of(instr.src)) return true;
+  if (instr.in_place && staging_ == Staging::none && at(instr.src) != register_of(instr.src)) return true;
+  if (staging_ == Staging::fill) {
+    std::memcpy(stage(strip_.lanes * instr.lane_bytes), at(instr.src), strip_.lanes * instr.lane_bytes);
+    return true;
+  }
   const RowAccess& row = frame_.rows[instr.access];
+  if (row.irregular) {
+    place_lanes(instr.access);
+    instr.scatter(frame_.addresses, at(instr.src), reinterpret_cast<const std::uint8_t*>(frame_.spare), strip_.lanes);
+    return true;
+  }
   const Strip valid = clipped(row);
   if (valid.lanes == 0) return true;
   const std::byte* src = at(instr.src);

@@ -24,14 +24,18 @@ class Merge {
       return !outer || !inner || *outer != *inner * shape_[d + 1];
     });
   }
+  void restrict_to(const Linear& linear, const std::vector<Wrap>& wraps) {
+    restrict_to(linear);
+    for (const Wrap& wrap : wraps) restrict_to(wrap.index);
+  }
   void restrict_to(const Access& access) {
-    restrict_to(access.address);
-    for (const Bound& bound : access.bounds) restrict_to(bound.index);
+    restrict_to(access.address, access.wraps);
+    for (const Bound& bound : access.bounds) restrict_to(bound.index, bound.wraps);
   }
   void restrict_to(const Node& node) {
     if (node.shape.empty()) return;
     if (node.kind == NodeKind::buffer) restrict_to(node.strides);
-    if (node.kind == NodeKind::ramp) restrict_to(node.linear);
+    if (node.kind == NodeKind::ramp) restrict_to(node.linear, node.wraps);
     if (node.kind == NodeKind::load) restrict_to(node.access);
   }
 

@@ -10,6 +10,7 @@ std::string describe_fault(const Plan& plan, const Frame& frame, const std::arra
   text += tile_ir::name(fault.place.opcode);
   text += " at byte " + std::to_string(fault.place.byte_offset) + ": ";
   if (fault.outcome == Outcome::assertion) return text + "assertion failed: " + fault.text;
+  if (!fault.text.empty()) return text + "illegal address: " + fault.text;
   return text + "illegal address: " + frame.memory->describe(fault.address, fault.bytes);
 }
 

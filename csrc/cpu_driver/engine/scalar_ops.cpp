@@ -260,6 +260,12 @@ std::int64_t scalar_mul(std::int64_t a, std::int64_t b, std::int64_t c) noexcept
 std::int64_t scalar_and(std::int64_t a, std::int64_t b, std::int64_t) noexcept {
   return a & b;
 }
+std::int64_t scalar_capped_mul(std::int64_t a, std::int64_t b, std::int64_t) noexcept {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  std::int64_t product = 0;
+  if (a < 0 || __builtin_mul_overflow(a, b, &product)) return kMost;
+  return product < kMost ? product : kMost;
+}
 std::int64_t scalar_ceil_div(std::int64_t a, std::int64_t b, std::int64_t) noexcept {
   return b == 0 ? 0 : a / b + (a % b != 0 ? 1 : 0);
 }

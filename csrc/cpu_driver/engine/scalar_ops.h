@@ -15,6 +15,8 @@ namespace tilegym::cpu {
 [[nodiscard]] std::int64_t scalar_sub(std::int64_t a, std::int64_t b, std::int64_t) noexcept;
 [[nodiscard]] std::int64_t scalar_mul(std::int64_t a, std::int64_t b, std::int64_t) noexcept;
 [[nodiscard]] std::int64_t scalar_and(std::int64_t a, std::int64_t b, std::int64_t) noexcept;
+/// a * b of a non-negative b, at most 2^62; 2^62 where a, an unsigned number of 64 bits, is that large itself.
+[[nodiscard]] std::int64_t scalar_capped_mul(std::int64_t a, std::int64_t b, std::int64_t) noexcept;
 /// a / b rounded up, of non-negative values; 0 where b is 0.
 [[nodiscard]] std::int64_t scalar_ceil_div(std::int64_t a, std::int64_t b, std::int64_t) noexcept;
 [[nodiscard]] std::int64_t scalar_copy(std::int64_t a, std::int64_t, std::int64_t) noexcept;

@@ -140,10 +140,21 @@ class Copy {
     if (!start_row(step_.src.access, frame_.index, inner_, frame_, row)) return false;
     std::byte* dst = row_of(step_.dst);
     const std::int64_t stride = inner_stride(step_.dst);
+    if (row.irregular) return irregular_row(dst, stride);
     loops_.fill(dst, stride, row.begin, step_.padding);
     loops_.fill(dst + row.end * stride, stride, inner_ - row.end, step_.padding);
     const auto* src = reinterpret_cast<const std::byte*>(row.address) + row.begin * row.stride;
     copy({dst + row.begin * stride, src, stride, row.stride, row.end - row.begin});
+    return true;
+  }
+
+  bool irregular_row(std::byte* dst, std::int64_t stride) const {
+    for (std::int64_t i = 0; i < inner_; ++i, dst += stride) {
+      std::uintptr_t address = 0;
+      const bool valid = lane_of_access(step_.src.access, frame_.index, i, frame_, address);
+      std::memcpy(dst, valid ? reinterpret_cast<const void*>(address) : &step_.padding,
+                  static_cast<std::size_t>(bytes_));
+    }
     return true;
   }
 

@@ -94,6 +94,11 @@ tile_ir::ElementType format_of(Lane lane) noexcept {
   return ElementType::i32;
 }
 
+tile_ir::ElementType buffer_format(tile_ir::ElementType element) noexcept {
+  const bool packed = element == tile_ir::ElementType::i4 || element == tile_ir::ElementType::f4e2m1fn;
+  return packed ? format_of(lane_of(element)) : element;
+}
+
 bool stored_as_lanes(tile_ir::ElementType format) noexcept {
   return format == tile_ir::ElementType::tf32 || format == format_of(lane_of(format));
 }

@@ -43,6 +43,7 @@ struct Node {
   std::vector<std::size_t> dimension_of = {};
   /// ramp: values.
   Linear linear = {};
+  std::vector<Wrap> wraps = {};
   /// load and gather.
   Access access = {};
   /// buffer: element format in memory (may be wider than `element`), strides in elements.
@@ -81,8 +82,10 @@ struct View {
 /// What an SSA value is bound to. Tokens are bound to nothing.
 struct TileValue {
   NodeId node = kNoNode;
-  /// Set where the integers (or addresses) are linear in the indices, by dimension of the squeezed shape.
+  /// Set where the integers (or addresses) are linear in the indices, by dimension of the squeezed shape; exact modulo
+  /// the value's own width. `wraps`: terms of a narrower width (of values of 64 bits only).
   std::optional<Linear> linear = {};
+  std::vector<Wrap> wraps = {};
   /// Set where the tile of i1 is known to be a conjunction of linear comparisons.
   std::optional<Mask> mask = {};
   std::optional<View> view = {};
@@ -120,6 +123,9 @@ template <class T>
   for (const std::int64_t extent : shape) result.push_back(extent == 1 ? zero : strides[next++]);
   return result;
 }
+/// The format in which tiles of an element type lie in buffers: its own, or that of its lanes for types whose elements
+/// have no address.
+[[nodiscard]] tile_ir::ElementType buffer_format(tile_ir::ElementType element) noexcept;
 /// The format a lane has in memory when it is stored unconverted.
 [[nodiscard]] tile_ir::ElementType format_of(Lane lane) noexcept;
 /// Whether the memory format is the same as the lanes that hold it.

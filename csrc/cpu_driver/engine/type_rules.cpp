@@ -177,6 +177,26 @@ bool store_pointer(const Typed& t) {
   return points_to(t.grouped(0), t.grouped(1)) && masks(t, t.op().optional(2), t.grouped(1));
 }
 
+bool atomic(const Typed& t) {
+  const bool swaps = t.op().opcode == Opcode::AtomicCAS;
+  for (std::size_t group = 1; group < (swaps ? 3U : 2U); ++group) {
+    if (!same_tile(t.grouped(group), t.result())) return false;
+  }
+  return points_to(t.grouped(0), t.result()) && masks(t, t.op().optional(swaps ? 3 : 2), t.result());
+}
+bool memory_of_kernel(const Typed& t) {
+  return is_pointer(t.result()) && t.result().shape.empty();
+}
+/// The same bits as a tile of bytes and as a tile of numbers of another width, both of rank 1.
+bool packing(const Typed& t) {
+  const bool packs = t.op().opcode == Opcode::Pack;
+  const Type& numbers = packs ? t.operand(0) : t.result();
+  const Type& bytes = packs ? t.result() : t.operand(0);
+  if (!is_number(numbers) || !is_integer(bytes) || bytes.element != ElementType::i8) return false;
+  const std::int64_t bits = tile_ir::bit_width(numbers.element);
+  return numbers.shape.size() == 1 && bytes.shape.size() == 1 && numbers.shape[0] * bits == bytes.shape[0] * 8;
+}
+
 bool reshape(const Typed& t) {
   return t.operand(0).is_tile() && t.result().is_tile() && same_element(t.operand(0), t.result()) &&
          element_count(t.operand(0).shape) == element_count(t.result().shape);
@@ -246,7 +266,9 @@ bool product(const Typed& t) {
          a.shape[rank - 1] == b.shape[rank - 2];
 }
 
-bool reduction(const Typed& t) {
+/// What reductions and scans have in common: operands of one shape, and a body that yields what it takes.
+bool combines(const Typed& t) {
+  if (t.op().regions.empty() || t.op().regions[0].blocks.empty()) return false;
   const auto dim = static_cast<std::size_t>(t.op().integer(AttrName::dim));
   const std::vector<ValueId>& arguments = t.op().body().arguments;
   const std::size_t count = t.op().operands.size();
@@ -254,19 +276,49 @@ bool reduction(const Typed& t) {
   for (std::size_t i = 0; i < count; ++i) {
     const Type& from = t.operand(i);
     if (!is_number(from) || !same_shape(from, t.operand(0)) || dim >= from.shape.size()) return false;
-    Type rest = from;
-    rest.shape.erase(rest.shape.begin() + static_cast<std::ptrdiff_t>(dim));
     Type scalar = from;
     scalar.shape.clear();
-    if (!same_tile(rest, t.result(i)) || !same_tile(scalar, t.of(arguments[2 * i])) ||
-        !same_tile(scalar, t.of(arguments[2 * i + 1]))) {
-      return false;
-    }
+    if (!same_tile(scalar, t.of(arguments[2 * i])) || !same_tile(scalar, t.of(arguments[2 * i + 1]))) return false;
   }
   const std::vector<tile_ir::Operation>& body = t.op().body().operations;
   if (body.empty() || body.back().opcode != Opcode::Yield || body.back().operands.size() != count) return false;
   for (std::size_t i = 0; i < count; ++i) {
     if (!same_tile(t.of(body.back().operands[i]), t.of(arguments[2 * i]))) return false;
+  }
+  return true;
+}
+
+bool scaled_product(const Typed& t) {
+  const std::size_t rank = t.operand(2).shape.size();
+  if (!product(t) || !is_real(t.operand(0)) || !same_element(t.operand(3), t.operand(4))) return false;
+  if (t.operand(2).element != ElementType::f32 || lane_of(t.operand(0).element) != Lane::f32) return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Type& numbers = t.operand(i);
+    const Type& scale = t.operand(i + 3);
+    const std::size_t k = rank - 1 - i;
+    if (!is_real(scale) || lane_of(scale.element) != Lane::f32 || scale.shape.size() != rank) return false;
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (d == k ? numbers.shape[d] % scale.shape[d] != 0 : numbers.shape[d] != scale.shape[d]) return false;
+    }
+  }
+  return t.operand(3).shape[rank - 1] == t.operand(4).shape[rank - 2];
+}
+
+bool reduction(const Typed& t) {
+  if (!combines(t)) return false;
+  const auto dim = static_cast<std::ptrdiff_t>(t.op().integer(AttrName::dim));
+  for (std::size_t i = 0; i < t.op().operands.size(); ++i) {
+    Type rest = t.operand(i);
+    rest.shape.erase(rest.shape.begin() + dim);
+    if (!same_tile(rest, t.result(i))) return false;
+  }
+  return true;
+}
+
+bool scan(const Typed& t) {
+  if (!combines(t)) return false;
+  for (std::size_t i = 0; i < t.op().operands.size(); ++i) {
+    if (!same_tile(t.operand(i), t.result(i))) return false;
   }
   return true;
 }
@@ -293,6 +345,7 @@ bool make_tile_view(const Typed& t) {
     if (dim >= rank || seen[dim]) return false;
     seen[dim] = true;
   }
+  if (view.kind == TypeKind::gather_scatter_view && static_cast<std::size_t>(view.sparse_dim) >= rank) return false;
   return view.dim_map.empty() || view.dim_map.size() == rank;
 }
 bool index_space(const Typed& t) {
@@ -303,11 +356,24 @@ bool tensor_shape(const Typed& t) {
          scalar_results(t);
 }
 bool through_view(const Typed& t, const Type& tile, const Type& view, std::span<const ValueId> index) {
-  return is_tile_view(view) && is_number(tile) && tile.shape == view.shape &&
-         tile.element == t.type(view.tensor_view).element && t.all(index, is_integer);
+  if (!is_tile_view(view) || !is_number(tile) || tile.shape != view.shape || index.size() != view.shape.size() ||
+      tile.element != t.type(view.tensor_view).element) {
+    return false;
+  }
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const Type& position = t.of(index[d]);
+    const bool picks = view.kind == TypeKind::gather_scatter_view && d == static_cast<std::size_t>(view.sparse_dim);
+    if (!is_integer(position)) return false;
+    if (picks ? position.shape != std::vector{view.shape[d]} : !position.shape.empty()) return false;
+  }
+  return true;
 }
 bool load_view(const Typed& t) {
   return through_view(t, t.result(), t.grouped(0), t.op().group(1));
+}
+bool atomic_view(const Typed& t) {
+  return t.grouped(0).kind != TypeKind::gather_scatter_view &&
+         through_view(t, t.grouped(2), t.grouped(0), t.op().group(1));
 }
 bool store_view(const Typed& t) {
   return through_view(t, t.grouped(0), t.grouped(1), t.op().group(2));
@@ -324,7 +390,17 @@ bool branch(const Typed& t) {
   return is_bit(t.operand(0)) && t.operand(0).shape.empty() && !t.op().regions[0].blocks.empty();
 }
 
-constexpr std::array kRules{Rule{Opcode::Assert, assertion},
+constexpr std::array kRules{Rule{Opcode::Alloca, memory_of_kernel},
+                            Rule{Opcode::Assert, assertion},
+                            Rule{Opcode::AtomicCAS, atomic},
+                            Rule{Opcode::AtomicRedViewTko, atomic_view},
+                            Rule{Opcode::AtomicRMW, atomic},
+                            Rule{Opcode::GetGlobal, memory_of_kernel},
+                            Rule{Opcode::MakeGatherScatterView, make_tile_view},
+                            Rule{Opcode::MmaFScaled, scaled_product},
+                            Rule{Opcode::Pack, packing},
+                            Rule{Opcode::Scan, scan},
+                            Rule{Opcode::Unpack, packing},
                             Rule{Opcode::Assume, assume},
                             Rule{Opcode::Bitcast, bits},
                             Rule{Opcode::Broadcast, broadcast},

@@ -63,6 +63,64 @@ void convert_strip(void* dst, const void* a, const void*, const void*, std::size
 }
 
 inline constexpr std::size_t kLanes = 7;
+/// Rounded to odd in f32: towards zero, and the last bit says whether anything was cut off, so that a following
+/// rounding to a narrower format sees on which side of its halfway points the value lies.
+TILEGYM_INLINE float to_odd(double x) {
+  const float nearest = static_cast<float>(x);
+  std::uint32_t bits;
+  __builtin_memcpy(&bits, &nearest, sizeof bits);
+  const double size = __builtin_fabs(x), rounded = __builtin_fabs(static_cast<double>(nearest));
+  // Both comparisons are false for NaN, and for an infinity that was one before.
+  bits -= rounded > size;
+  bits |= (rounded > size) | (rounded < size);
+  float result;
+  __builtin_memcpy(&result, &bits, sizeof result);
+  return result;
+}
+/// Integers up to 2^53 are doubles; of larger ones the lowest bits, far below the last of an f32, are gathered in one.
+TILEGYM_INLINE float to_odd(std::uint64_t x) {
+  constexpr std::uint64_t kLow = 0x7ff;
+  const std::uint64_t gathered = (x & ~kLow) | ((x & kLow) != 0 ? kLow + 1 : 0);
+  return to_odd(static_cast<double>(x < (std::uint64_t{1} << 53) ? x : gathered));
+}
+TILEGYM_INLINE float to_odd(std::int64_t x) {
+  const std::uint64_t size = x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+  const float magnitude = to_odd(size);
+  return x < 0 ? -magnitude : magnitude;
+}
+TILEGYM_INLINE float to_odd(std::int32_t x) {
+  return to_odd(static_cast<double>(x));
+}
+TILEGYM_INLINE float to_odd(std::uint32_t x) {
+  return to_odd(static_cast<double>(x));
+}
+
+template <class From, std::size_t kScalars>
+void convert_to_odd(void* dst, const void* a, const void*, const void*, std::size_t lanes) noexcept {
+  const Lanes<From, kScalars != 0> x(a, dst, lanes);
+  auto* out = static_cast<float*>(dst);
+  for (std::size_t i = 0; i < lanes; ++i) out[i] = to_odd(x[i]);
+}
+
+template <class From>
+StripFn odd_conversion(const StripKey& key) noexcept {
+  return (key.scalar_operands & 1U) != 0 ? convert_to_odd<From, 1> : convert_to_odd<From, 0>;
+}
+
+inline StripFn conversion_to_odd(const StripKey& key) noexcept {
+  const bool is_signed = key.signedness == Signedness::signed_;
+  switch (key.from) {
+    case Lane::f64:
+      return odd_conversion<double>(key);
+    case Lane::i32:
+      return is_signed ? odd_conversion<std::int32_t>(key) : odd_conversion<std::uint32_t>(key);
+    case Lane::i64:
+      return is_signed ? odd_conversion<std::int64_t>(key) : odd_conversion<std::uint64_t>(key);
+    default:
+      return nullptr;
+  }
+}
+
 inline constexpr bool is_float(Lane lane) {
   return lane == Lane::f32 || lane == Lane::f64;
 }
@@ -81,6 +139,10 @@ StripFn conversion(const StripKey& key) noexcept {
 template <Lane kTo>
 StripFn conversion_to(const StripKey& key) noexcept {
   using enum Lane;
+  if constexpr (kTo == f32) {
+    const bool narrow = key.element != tile_ir::ElementType::f32;
+    if (const StripFn odd = narrow ? conversion_to_odd(key) : nullptr; odd != nullptr) return odd;
+  }
   constexpr StripFn (*kFrom[])(const StripKey&) noexcept = {
       conversion<kTo, f32>, conversion<kTo, f64>, conversion<kTo, i8>,  conversion<kTo, i16>,
       conversion<kTo, i32>, conversion<kTo, i64>, conversion<kTo, mask>};

@@ -75,7 +75,8 @@ enum class StripOp : std::uint8_t {
   compare,
   select,
   /// From lane `from` to `lane`. Integers are extended by `signedness` or truncated; to float they round to nearest
-  /// even. Floats become integers towards zero, the nearest limit out of range, 0 for NaN. A mask takes the lowest bit.
+  /// even; to f32 lanes of a narrower `element` they, and f64, round to odd, as for fma. Floats become integers towards
+  /// zero, the nearest limit out of range, 0 for NaN. A mask takes the lowest bit.
   convert,
   /// f32 lanes to the precision of `element`; the result stays f32. Beyond the largest value f16, bf16, tf32 and f8e5m2
   /// go to infinity (or not, as the mode says); f8e4m3fn, f4e2m1fn and f8e8m0fnu, which have none, stop at their
@@ -94,7 +95,7 @@ struct StripKey {
   Lane lane = Lane::f32;                                     ///< lane of the result; of the operands for `compare`
   Lane from = Lane::f32;                                     ///< convert: lane of the operand
   std::uint8_t scalar_operands = 0;                          ///< bit i set: operand i is one value, not a strip
-  tile_ir::ElementType element = tile_ir::ElementType::f32;  ///< round_to: target precision; fma: see there
+  tile_ir::ElementType element = tile_ir::ElementType::f32;  ///< round_to: target precision; fma, convert: see there
   /// add, sub, mul, div, sqrt, fma, round_to: approx and full give the nearest value. div of integers: see there.
   tile_ir::Rounding rounding = tile_ir::Rounding::nearest_even;
   tile_ir::Signedness signedness = tile_ir::Signedness::signed_;

@@ -180,10 +180,10 @@ TEST(Elementwise, MissingKernelIsNamed) {
   KernelBuilder k;
   const ValueId out = k.pointer_parameter(ElementType::f32);
   const ValueId x = k.load(k.pointer_parameter(ElementType::f32), {4});
-  k.store(out, k.same(Opcode::Scan, {x}));
+  k.store(out, k.same(Opcode::Entry, {x}));
   const auto kernel = k.lower();
   ASSERT_FALSE(kernel.ok());
-  EXPECT_EQ(kernel.error().message, "tile op scan is not executed by the CPU device yet");
+  EXPECT_EQ(kernel.error().message, "tile op entry is not executed by the CPU device yet");
 }
 
 }  // namespace

@@ -1,0 +1,136 @@
+"""Reductions and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from tile_program import Builder, Region, Tile, Value
+
+from cpu_ops.formats import DTYPES, FLOATS, INTEGERS, Array, is_float
+from cpu_ops.kernel import (
+    Kernel,
+    bits_of,
+    zeros,
+)
+
+Combine = tuple[str, Mapping[str, object], float, Callable[[Array, int], Array], Callable[[Array, int], Array]]
+
+
+def _combinations(element: str) -> Iterator[Combine]:
+    """Operation, attributes, identity, reduction and scan by numpy."""
+    lowest = -np.inf if is_float(element) else -(2 ** (8 * DTYPES[element].itemsize - 1))
+    if is_float(element):
+        yield "addf", {"rounding_mode": 0}, 0, np.add.reduce, np.add.accumulate
+        yield "mulf", {"rounding_mode": 0}, 1, np.multiply.reduce, np.multiply.accumulate
+        yield "maxf", {"propagate_nan": True}, lowest, np.maximum.reduce, np.maximum.accumulate
+    elif element != "i1":
+        yield "addi", {"overflow": 0}, 0, np.add.reduce, np.add.accumulate
+        yield "muli", {"overflow": 0}, 1, np.multiply.reduce, np.multiply.accumulate
+        yield "maxi", {"signedness": 1}, lowest, np.maximum.reduce, np.maximum.accumulate
+    if not is_float(element):
+        yield "xori", {}, 0, np.bitwise_xor.reduce, np.bitwise_xor.accumulate
+
+
+def _combined_values(element: str, op: str, shape: tuple[int, ...]) -> Array:
+    """Sums and products of these are exact in every order."""
+    rng = np.random.default_rng(3)
+    if op == "mulf":
+        return rng.choice([1.0] * 30 + [-1.0] * 8 + [2.0, 0.5], shape).astype(np.float32).astype(DTYPES[element])
+    if is_float(element):
+        return rng.integers(-2, 3, shape).astype(np.float32).astype(DTYPES[element])
+    if element == "i1":
+        return rng.integers(0, 2, shape).astype(bool)
+    return rng.integers(-100, 100, shape).astype(DTYPES[element])
+
+
+def combined(k: Builder, op: str, tile: Value, result: Tile, combine: str, identity: int, marks: Mapping[str, object],
+             **attributes: object) -> Value:  # fmt: skip
+    element = tile.tile.element
+    scalar = Tile(element)
+
+    def body(item: Value, so_far: Value) -> None:
+        k.emit("yield", ([k.op(combine, item, so_far, **marks)],))
+
+    attributes["identities"] = [(element, identity)]
+    return k.emit(op, ([tile],), [result], attributes, [Region([scalar, scalar], body)])[0]
+
+
+def combining_kernels() -> Iterator[Kernel]:
+    for element in (*INTEGERS, *FLOATS):
+        for combine in _combinations(element):
+            for shape, dim in (((64,), 0), ((4, 32), 0), ((4, 32), 1), ((4, 8, 16), 1), ((512, 2), 1), ((2, 512), 1)):
+                yield from _combination(element, combine, shape, dim)
+    yield from _pairs()
+
+
+def _combination(element: str, combine: Combine, shape: tuple[int, ...], dim: int) -> Iterator[Kernel]:
+    op, marks, start, reduce, accumulate = combine
+    x = _combined_values(element, op, shape)
+    identity = bits_of(start, element)
+    wide = x.astype(np.float64) if is_float(element) else x
+    rest = shape[:dim] + shape[dim + 1 :]
+    name = f"{op}-{'x'.join(map(str, shape))}-dim{dim}"
+    dtype = DTYPES[element]
+
+    def exact(values: Array) -> Array:
+        return (
+            values.astype(np.float32).astype(dtype)
+            if dtype.itemsize == 2 and is_float(element)
+            else values.astype(dtype)
+        )
+
+    with np.errstate(all="ignore"):
+        reduced, scanned = exact(reduce(wide, dim)), exact(accumulate(wide, dim))
+        backwards = np.flip(exact(accumulate(np.flip(wide, dim), dim)), dim).copy()
+
+    def reduction(k: Builder, a: Value, out: Value) -> None:
+        result = combined(k, "reduce", k.load_all(a, *shape), Tile(element, rest), op, identity, marks, dim=dim)
+        k.store(k.addresses(out, rest) if rest else out, result)
+
+    yield Kernel(("reduce", "yield"), element, reduction, [(element, x), zeros(element, *rest)], {1: reduced}, name)
+    if (shape == (4, 32) and dim == 0) or op in ("maxf", "maxi"):
+        return
+    for reverse, expected in ((0, scanned), (1, backwards)):
+
+        def scan(k: Builder, a: Value, out: Value, reverse: int = reverse) -> None:
+            tile = k.load_all(a, *shape)
+            k.store_all(out, combined(k, "scan", tile, tile.tile, op, identity, marks, dim=dim, reverse=reverse))
+
+        yield Kernel(("scan", "yield"), element, scan, [(element, x), zeros(element, *shape)], {1: expected},
+                     name + ("-reverse" if reverse else ""))  # fmt: skip
+
+
+def _pairs() -> Iterator[Kernel]:
+    """The largest element and where it is: two operands combined at once."""
+    rng = np.random.default_rng(7)
+    x = rng.permutation(4 * 256).reshape(4, 256).astype(np.float32)
+    for nan in (False, True):
+        if nan:
+            x = x.copy()
+            x[1, 17], x[3, 255] = np.nan, np.nan
+
+        def build(k: Builder, a: Value, best: Value, where: Value) -> None:
+            index = k.op(
+                "broadcast", k.op("reshape", k.iota(256), result=Tile("i32", (1, 256))), result=Tile("i32", (4, 256))
+            )
+
+            def body(value: Value, best: Value, place: Value, best_place: Value) -> None:
+                bit = Tile("i1")
+                larger = k.op("cmpf", value, best, result=bit, comparison_predicate=4, comparison_ordering=1)
+                is_nan = k.op("cmpf", value, value, result=bit, comparison_predicate=1, comparison_ordering=0)
+                wins = k.op("ori", larger, is_nan)
+                chosen = [
+                    k.op("select", wins, *pair, result=pair[0].type) for pair in ((value, best), (place, best_place))
+                ]
+                k.emit("yield", (chosen,))
+
+            f, i = Tile("f32"), Tile("i32")
+            marks = {"dim": 1, "identities": [("f32", 0xFF800000), ("i32", 0)]}
+            operands, types = [k.load_all(a, 4, 256), index], [Tile("f32", (4,)), Tile("i32", (4,))]
+            results = k.emit("reduce", (operands,), types, marks, [Region([f, f, i, i], body)])
+            k.store_all(best, results[0])
+            k.store_all(where, results[1])
+
+        yield Kernel(("reduce",), "f32", build, [("f32", x), zeros("f32", 4), zeros("i32", 4)],
+                     {1: x.max(1), 2: x.argmax(1).astype(np.int32)}, "argmax-nan" if nan else "argmax")  # fmt: skip
