@@ -1,0 +1,1 @@
+"""Kernels written with cuTile Python, by theme."""
