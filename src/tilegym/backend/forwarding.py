@@ -13,8 +13,6 @@ import keyword
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
 _KIND = inspect.Parameter
 _EMPTY = inspect.Parameter.empty
 
@@ -44,7 +42,9 @@ def forwarder(
         f"        return call_({_arguments(declared)}**further_)\n"
         f"    return call_({_arguments(declared)})\n"
     )
-    tables = {"chosen_": chosen, "traced_": traced, "compiling_": torch.compiler.is_compiling}
+    from torch.compiler import is_compiling  # here: importing this package must not import torch
+
+    tables = {"chosen_": chosen, "traced_": traced, "compiling_": is_compiling}
     scope: dict[str, Any] = {**tables, "current_": current, "choose_": choose, **defaults}
     exec(compile(source, f"<op {name}>", "exec"), scope)
     return functools.wraps(stub)(scope[name])
