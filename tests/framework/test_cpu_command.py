@@ -30,7 +30,7 @@ def test_child_finds_the_cpu_device_first(cache, monkeypatch):
     monkeypatch.setenv("LD_LIBRARY_PATH", "/elsewhere")
     program = (
         "import json; from tilegym_rs.library import stand_in_path; "
-        "from tilegym_rs.cli.driver_search import examine_driver; print(json.dumps(examine_driver(stand_in_path())))"
+        "from tilegym_rs.driver_search import examine_driver; print(json.dumps(examine_driver(stand_in_path())))"
     )
     driver = json.loads(run_inside(sys.executable, "-c", program).stdout)
     assert driver["kind"] == "stand-in"

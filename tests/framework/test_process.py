@@ -17,11 +17,14 @@ pytestmark = pytest.mark.skipif(
 
 RUN = """
 def run():
+    import math
     import torch
     import tilegym
     x = torch.arange(12.0).reshape(3, 4)
-    y = tilegym.ops.softmax(x, backend="cutile-rs")
-    torch.testing.assert_close(y, torch.softmax(x, -1))
+    rows = tilegym.ops.softmax(x, backend="cutile-rs").tolist()
+    # Not torch.softmax: torch's own threads hang in a process that forked after they ran.
+    powers = [math.exp(i) for i in range(4)]
+    assert all(abs(got - p / sum(powers)) < 1e-6 for row in rows for got, p in zip(row, powers)), rows
 
 def forked(child):
     import os

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 
 # The child compares lists: torch's own parallel loops hang after a fork.
 FORK = """
@@ -28,8 +29,8 @@ from tilegym import ops
 a, b = torch.ones(1, 1).expand(64, 2**30), torch.ones(1, 1).expand(2**30, 64)
 small = torch.ones(4, 4)
 ops.matmul(small, small, backend="cutile-rs")
-print("started", flush=True)
 try:
+    print("started", flush=True)
     ops.matmul(a, b, backend="cutile-rs")
 except KeyboardInterrupt:
     print(ops.matmul(small, small, backend="cutile-rs")[0, 0].item(), flush=True)
@@ -48,6 +49,7 @@ def test_ctrl_c_ends_a_long_kernel_and_the_next_call_works(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "started\n"
+        time.sleep(0.5)  # into the kernel; earlier, the interrupt would show nothing of it
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
     assert (process.returncode, output) == (0, "4.0\n"), errors

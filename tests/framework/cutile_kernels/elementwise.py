@@ -118,9 +118,10 @@ def shifts(x, y):
     return (x << (y & 7)) + (x >> (y & 15))
 
 
-@check(np.maximum(U // (V | 1), U % (V | 1)) >> 1, U, V)
+# No x // y: cuTile Python asks for a rounding that NVIDIA's own verifier refuses for unsigned.
+@check(np.maximum(U ^ V, U % (V | 1)) >> 1, U, V)
 def unsigned(x, y):
-    return ct.maximum(x // (y | 1), x % (y | 1)) >> 1
+    return ct.maximum(x ^ y, x % (y | 1)) >> 1
 
 
 @check(np.minimum(I, J) - np.maximum(I, J), I, J)
