@@ -11,6 +11,10 @@ function(tilegym_room_tests room)
   target_include_directories(test_${room} PRIVATE ${CMAKE_SOURCE_DIR}/tests/cpp)
   target_compile_definitions(test_${room} PRIVATE TILEGYM_GOLDENS="${CMAKE_SOURCE_DIR}/tests/goldens")
   target_link_libraries(test_${room} PRIVATE ${room} ${ARGN} GTest::gtest_main)
+  # Compiling the tests takes longer than running them: what they test is optimised, they are not.
+  target_compile_options(test_${room} PRIVATE -O0)
+  target_precompile_headers(test_${room} PRIVATE <gtest/gtest.h> <functional> <memory> <optional> <string> <variant>
+                                                 <vector>)
   gtest_discover_tests(test_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60)
   include(${CMAKE_SOURCE_DIR}/tests/cpp/${room}/fixtures.cmake OPTIONAL)
 endfunction()

@@ -11,7 +11,7 @@ constexpr int kBytes = 16;
 template <class T>
 TILEGYM_SCAN_INLINE int bits(Mask<T> mask) {
   int result = 0;
-  for (std::size_t lane = 0; lane < kBytes / sizeof(T); ++lane) result |= (mask[lane] & 1) << lane;
+  for (std::size_t lane = 0; lane < kBytes / sizeof(T); ++lane) result |= static_cast<int>(mask[lane] & 1) << lane;
   return result;
 }
 template <class T>
