@@ -13,7 +13,7 @@ _torchs_choice: Callable[[], bool] = getattr(
 
 def tf32(choice: bool | None) -> int:
     """1 where float32 factors may be rounded to TF32: the caller's choice, or torch's own flag."""
-    return int(torch.backends.cuda.matmul.allow_tf32 if choice is None else choice)
+    return int(_torchs_choice() if choice is None else choice)
 
 
 def tf32_settings(choice: bool | None, dtype: torch.dtype) -> tuple[Callable[[], object], ...]:
