@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import itertools
 import threading
 import time
 import weakref
 
 import pytest
 import torch
+from torch._subclasses import fake_tensor
 
 from tilegym.backend.cutile_rs import utils
 from tilegym.backend.cutile_rs.planned import Launch, Output, planned
@@ -20,6 +22,15 @@ from tilegym_rs import KernelError, _core
 def fake_kernel_library(monkeypatch, fake_library):
     monkeypatch.setattr(utils, "kernel_library", lambda: fake_library)
     _core.forget_plans()
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["libtorch", "python"])
+def way_to_torch(request):
+    """Both ways of planned ops to torch; they are to do the same."""
+    if _core.use_torch_bridge(request.param) != request.param:
+        pytest.skip(f"tilegym_rs has no module built for torch {torch.__version__}")
+    yield
+    _core.use_torch_bridge(True)
 
 
 class Planner:
@@ -156,6 +167,40 @@ def test_an_output_is_dense_and_as_described_each_time(shape, dtype, step):
         assert out.is_contiguous()
         assert not out.requires_grad
     assert planner.asked == 1
+
+
+LAYOUTS = {
+    "dense": lambda t: t,
+    "strided": lambda t: t[:, ::2],
+    "transposed": lambda t: t.t(),
+    "one row": lambda t: t[1:2],
+    "one column": lambda t: t[:, 1:2],
+    "scalar": lambda t: t[1, 1],
+    "expanded": lambda t: t[1:2].expand(5, -1),
+    "empty": lambda t: t[:0],
+}
+
+
+DTYPES = ("float32", "float16", "bfloat16", "int32", "int64", "float8_e4m3fn", "float8_e5m2", "float64", "bool")
+
+
+def test_a_plan_made_one_way_is_found_the_other_way():
+    planner, y = Planner(lambda x, y: Launch("noop_into", (Output.like(y, (3, 2), seen_as=(6,)), y), {})), torch.ones(3)
+    for asked, (dtype, layout) in enumerate(itertools.product(DTYPES, LAYOUTS), start=1):
+        for wanted in (False, True, False):
+            _core.use_torch_bridge(wanted)
+            x = LAYOUTS[layout](torch.ones(4, 6).to(getattr(torch, dtype)))
+            assert planner.op(x, y).shape == (3, 2)
+            assert planner.asked == asked, (dtype, layout)
+
+
+def test_a_mode_that_makes_no_tensors_with_memory_is_refused():
+    planner, x = Planner(scale_by), torch.ones(3)
+    for _ in range(3):
+        planner.op(x)
+    with fake_tensor.FakeTensorMode(), pytest.raises(RuntimeError, match="leave the mode"):
+        planner.op(x)
+    assert torch.equal(planner.op(x), 2 * x)
 
 
 def test_an_environment_variable_that_was_named_is_looked_at(monkeypatch):

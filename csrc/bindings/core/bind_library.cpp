@@ -12,6 +12,7 @@
 #include "bindings/core/plan_cache.h"
 #include "bindings/core/planned_op.h"
 #include "bindings/core/topics.h"
+#include "bindings/core/torch_module.h"
 #include "runtime/dtype.h"
 #include "runtime/host_table.h"
 #include "runtime/kernel_library.h"
@@ -142,6 +143,16 @@ void bind_library(py::module_& module) {
   module.attr("Op") = op_type();
   module.attr("PlannedOp") = planned_op_type();
   module.def("forget_plans", forget_plans, "Makes planned ops ask their planners again.");
+  module.def(
+      "use_torch_bridge",
+      [](bool wanted) {
+        use_torch_bridge(wanted);
+        return torch_bridge() != nullptr;
+      },
+      py::arg("wanted"),
+      "Whether planned ops call libtorch directly rather than through Python; returns whether they do. Needs the "
+      "module "
+      "built for the running torch.");
   module.def("replace_library", replace_library, py::arg("old"), py::arg("fresh"),
              "Gives the place of a library to another: ops and libraries that callers hold go to that.");
   py::class_<KernelLibrary, LibraryPointer>(module, "KernelLibrary", py::dynamic_attr(),

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bindings/core/tensor_exchange.h"
+#include "bindings/core/torch_module.h"
 
 namespace tilegym::bindings {
 namespace {
@@ -53,11 +54,9 @@ const TorchNames& TorchNames::get() {
                           .parameter = type(torch.attr("nn").attr("Parameter")),
                           .dtype = type(torch.attr("dtype")),
                           .empty = torch.attr("empty").cast<py::object>().release().ptr(),
-                          .empty_like = torch.attr("empty_like").cast<py::object>().release().ptr(),
                           .is_grad_enabled = torch.attr("is_grad_enabled").cast<py::object>().release().ptr(),
                           .requires_grad = PyUnicode_InternFromString("requires_grad"),
                           .is_neg = PyUnicode_InternFromString("is_neg"),
-                          .new_empty = PyUnicode_InternFromString("new_empty"),
                           .empty_keywords = py::make_tuple("dtype", "device").release().ptr()};
   }();
   return names;
@@ -92,13 +91,16 @@ bool PlainArguments::read_value(PyObject* value, const TorchNames& torch) noexce
 
 bool PlainArguments::read_tensor(PyObject* value, const TorchNames& torch) noexcept {
   const runtime::dlpack::ExchangeApi* api = exchange_api(value);
+  const TorchBridge* bridge = loaded_torch_bridge();
   runtime::dlpack::Tensor tensor;
-  if (api == nullptr || wants_gradient(value, torch) || is_negated(value, torch)) return false;
-  if (api->tensor_from_object(value, &tensor) != 0) {
-    PyErr_Clear();
-    return false;
+  if (api == nullptr) return false;
+  if (bridge == nullptr || !bridge->read(value, &tensor)) {
+    if (wants_gradient(value, torch) || is_negated(value, torch)) return false;
+    if (api->tensor_from_object(value, &tensor) != 0) {
+      PyErr_Clear();
+      return false;
+    }
   }
-  if (api_ == nullptr) device_ = tensor.device;
   api_ = api;
   return key_.add_tensor(tensor);
 }

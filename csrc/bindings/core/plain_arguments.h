@@ -15,11 +15,9 @@ struct TorchNames {
   PyTypeObject* parameter;
   PyTypeObject* dtype;
   PyObject* empty;            ///< torch.empty
-  PyObject* empty_like;       ///< torch.empty_like
   PyObject* is_grad_enabled;  ///< torch.is_grad_enabled
   PyObject* requires_grad;    ///< the text
   PyObject* is_neg;           ///< the text
-  PyObject* new_empty;        ///< the text
   PyObject* empty_keywords;   ///< ("dtype", "device")
 
   /// Throws where torch cannot be imported. Needs the GIL.
@@ -36,8 +34,6 @@ class PlainArguments {
 
   [[nodiscard]] const runtime::CallKey& key() const noexcept { return key_; }
   [[nodiscard]] const runtime::dlpack::ExchangeApi* api() const noexcept { return api_; }
-  /// The device of the first tensor.
-  [[nodiscard]] runtime::dlpack::Device device() const noexcept { return device_; }
 
  private:
   [[nodiscard]] bool read_value(PyObject* value, const TorchNames& torch) noexcept;
@@ -45,7 +41,6 @@ class PlainArguments {
 
   runtime::CallKey key_;
   const runtime::dlpack::ExchangeApi* api_ = nullptr;
-  runtime::dlpack::Device device_{};
 };
 
 }  // namespace tilegym::bindings

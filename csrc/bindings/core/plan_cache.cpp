@@ -15,35 +15,6 @@ namespace dlpack = runtime::dlpack;
 
 std::size_t current_generation = 0;  // under the GIL
 
-constexpr std::size_t kMaxTensors = runtime::CallKey::kMaxKeyTensors + runtime::kMaxTensors;
-
-/// References to the outputs of one call, without a heap allocation.
-class Outputs {
- public:
-  Outputs() noexcept {}
-  ~Outputs() {
-    for (std::size_t i = 0; i < count_; ++i) Py_DECREF(objects_[i]);
-  }
-  Outputs(const Outputs&) = delete;
-  Outputs& operator=(const Outputs&) = delete;
-
-  /// Takes the reference.
-  void push(PyObject* output) noexcept { objects_[count_++] = output; }
-  /// A new reference to the one output or to a tuple of them.
-  [[nodiscard]] PyObject* result() const {
-    if (count_ == 1) return Py_NewRef(objects_[0]);
-    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(count_));
-    for (std::size_t i = 0; tuple != nullptr && i < count_; ++i) {
-      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(objects_[i]));
-    }
-    return tuple;
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::array<PyObject*, runtime::kMaxTensors> objects_;
-};
-
 /// Whether a function without arguments returns a value; false, with no exception set, where it fails.
 bool returns(const py::object& function, const py::object& wanted) noexcept {
   PyObject* got = PyObject_CallNoArgs(function.ptr());
@@ -55,26 +26,6 @@ bool returns(const py::object& function, const py::object& wanted) noexcept {
 
 }  // namespace
 
-PyObject* OutputSpec::allocate(PyObject* const* arguments) const noexcept {
-  const TorchNames& torch = TorchNames::get();
-  if (way == Way::empty) {
-    PyObject* const values[] = {shape.ptr(), dtype.ptr(), device.ptr()};
-    return PyObject_Vectorcall(torch.empty, values, 1, torch.empty_keywords);
-  }
-  PyObject* const values[] = {arguments[argument], shape.ptr()};
-  if (way == Way::empty_like) return PyObject_Vectorcall(torch.empty_like, values, 1, nullptr);
-  return PyObject_VectorcallMethod(torch.new_empty, values, 2, nullptr);
-}
-
-void OutputSpec::consider(std::size_t index, const py::object& candidate, const py::object& made) {
-  const auto same = [&](const char* name) { return candidate.attr(name).equal(made.attr(name)); };
-  if (way == Way::empty_like || !same("dtype") || !same("device")) return;
-  const bool like = same("shape") && candidate.attr("stride")().equal(made.attr("stride")());
-  if (!like && way == Way::new_empty) return;
-  way = like ? Way::empty_like : Way::new_empty;
-  argument = index;
-}
-
 bool Plan::is_current() const noexcept {
   for (const auto& [name, value] : environment) {
     const char* now = std::getenv(name.c_str());
@@ -84,22 +35,17 @@ bool Plan::is_current() const noexcept {
 }
 
 PyObject* Plan::run(const PlainArguments& plain, PyObject* const* arguments) const {
-  std::array<std::uint64_t, kMaxTensors> addresses;
-  std::size_t count = 0;
-  for (const runtime::MemorySpan& span : plain.key().spans()) addresses[count++] = span.address;
-  Outputs made;
-  for (const OutputSpec& output : outputs) {
-    PyObject* object = output.allocate(arguments);
-    if (object == nullptr) return nullptr;
-    made.push(object);
-    dlpack::Tensor tensor;
-    if (plain.api()->tensor_from_object(object, &tensor) != 0) return nullptr;
-    addresses[count++] = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
-  }
+  Addresses addresses(plain.key().spans());
   std::uint64_t stream = 0;
-  if (!current_stream(*plain.api(), launch.device(), stream)) return nullptr;
-  const auto submit = [&] { return launch.launch({addresses.data(), count}, stream); };
+  NewOutputs made(outputs);
+  if (!made.prepare(*plain.api()) || !current_stream(*plain.api(), launch.device(), stream)) return nullptr;
+  bool has_memory = true;
+  const auto submit = [&]() -> std::int32_t {
+    has_memory = made.make(addresses);
+    return has_memory ? launch.launch(addresses.all(), stream) : 0;
+  };
   if (!launch_unlocked(*bound, launch.device().kind, submit)) return nullptr;
+  if (!has_memory) return made.raise();
   return result ? Py_NewRef(arguments[*result]) : made.result();
 }
 

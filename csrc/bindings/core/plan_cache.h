@@ -11,28 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/core/new_outputs.h"
 #include "bindings/core/op_object.h"
 #include "bindings/core/plain_arguments.h"
 #include "runtime/launch_plan.h"
 
 namespace tilegym::bindings {
-
-/// A new dense tensor. Torch makes one soonest from a tensor that is like it, which an argument of the call may be.
-struct OutputSpec {
-  enum class Way : std::uint8_t { empty, new_empty, empty_like };
-
-  pybind11::object shape;
-  pybind11::object dtype;
-  pybind11::object device;
-  Way way = Way::empty;
-  std::size_t argument = 0;  ///< of the call, for the other ways
-
-  /// A new reference, or null with an exception set. `arguments` are those of the call.
-  [[nodiscard]] PyObject* allocate(PyObject* const* arguments) const noexcept;
-  /// Takes the way that argument `index` opens, where it is better than the one so far. `made` is an output of this
-  /// spec. Throws what torch raises.
-  void consider(std::size_t index, const pybind11::object& argument, const pybind11::object& made);
-};
 
 /// What a planned op does again for calls of one key.
 struct Plan {

@@ -86,7 +86,7 @@ Described describe(const py::object& launch) {
     py::object tensor = py::reinterpret_borrow<py::object>(item);
     if (is_output(tensor)) {
       OutputSpec spec{tensor.attr("shape"), tensor.attr("dtype"), tensor.attr("device")};
-      PyObject* made = spec.allocate(nullptr);
+      PyObject* made = spec.allocate();
       if (made == nullptr) throw py::error_already_set();
       described.outputs.push_back(py::reinterpret_steal<py::object>(made));
       described.specs.push_back(std::move(spec));
@@ -149,12 +149,8 @@ void remember(Parts& parts, const PlainArguments& plain, const Arguments& argume
   if (arguments.names != nullptr) kept.append(py::handle(arguments.names));
   for (std::size_t i = 0; i < arguments.count(); ++i) {
     const auto value = py::reinterpret_borrow<py::object>(arguments.values[i]);
-    PyTypeObject* type = Py_TYPE(value.ptr());
     // A tensor must not live on in a plan; of all else the key may hold the address.
-    if (PyUnicode_Check(value.ptr()) || type == torch.dtype) kept.append(value);
-    if (type != torch.tensor && type != torch.parameter) continue;
-    for (std::size_t k = 0; k < described.specs.size(); ++k)
-      described.specs[k].consider(i, value, described.outputs[k]);
+    if (PyUnicode_Check(value.ptr()) || Py_TYPE(value.ptr()) == torch.dtype) kept.append(value);
   }
   parts.plans.add(plain.key(), Plan{op, bound_op_of(op.ptr()), std::move(*again), std::move(described.specs), returned,
                                     environment_of(launch), settings_of(launch), std::move(kept)});

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "bindings/comparison.h"
+#include "bindings/torch/bridge.h"
 #include "bindings/torch/compare.h"
 
 namespace tilegym::bindings {
@@ -26,6 +27,7 @@ PYBIND11_MODULE(TILEGYM_TORCH_MODULE, module) {
   namespace py = pybind11;
   module.doc() = "What tilegym does with libtorch; works with the torch version in its name only.";
   module.attr("built_for_torch") = TORCH_VERSION;
+  module.attr("bridge") = py::capsule(&tilegym::bindings::torch_bridge(), tilegym::bindings::TorchBridge::kCapsule);
   tilegym::bindings::bind_comparison(module);
   module.def(
       "compare", tilegym::bindings::compare_tensors, py::arg("actual"), py::arg("expected"), py::kw_only(),
