@@ -13,11 +13,13 @@ import importlib
 import json
 import os
 import statistics
+import struct
 import subprocess
 import tempfile
 import time
 import timeit
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +51,53 @@ def load_library(driver: Path) -> None:
     tilegym_rs.library()
 
 
-def op_calls() -> dict[str, tuple[Call, torch.Tensor]]:
-    """Per op a call on small tensors, and an output like its own."""
-    ops = tilegym.ops
-    x = torch.randn(8, 64)
-    a, b = torch.randn(8, 16), torch.randn(16, 32)
+@dataclass(frozen=True)
+class Case:
+    """One op on small tensors: the arguments of its call, and what the wrapper makes of them for the kernel library.
+
+    Attributes:
+        args: of the op.
+        out: shape of its output as the kernel sees it.
+        tensors: of the launch, after its output.
+        scalars: of the launch; others have their defaults.
+    """
+
+    args: tuple[Any, ...]
+    out: tuple[int, ...]
+    tensors: tuple[torch.Tensor, ...]
+    scalars: dict[str, int | float]
+
+
+def cases(device: str = "cpu") -> dict[str, Case]:
+    """All ops, on tensors of a device."""
+
+    def made(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, device=device)
+
+    x, y, a, b = made(8, 64), made(8, 64), made(8, 16), made(16, 32)
+    q, k, v, sinks = made(1, 4, 2, 2, 16), made(1, 16, 2, 16), made(1, 16, 2, 16), made(4)
+    start = torch.empty(0, dtype=torch.int32, device=device)
+    tiles = {"bm": 128, "bn": 128, "bk": 32, "num_programs": 1, "persistent": 1}
+    many = (a.expand(2, 8, 16).contiguous(), b.expand(2, 16, 32).contiguous())
     return {
-        "softmax": (lambda: ops.softmax(x, backend="cutile-rs"), torch.empty(8, 64)),
-        "silu_and_mul": (lambda: ops.silu_and_mul(x, backend="cutile-rs"), torch.empty(8, 32)),
-        "matmul": (lambda: ops.matmul(a, b, backend="cutile-rs"), torch.empty(8, 32)),
+        "softmax": Case((x,), (8, 64), (x,), {"block_size": 64}),
+        "silu_and_mul": Case((x,), (8, 32), (x,), {"block_size": 32}),
+        "swiglu": Case((x, y), (8, 64), (x, y), {"block_size": 64}),
+        "matmul": Case((a, b), (8, 32), (a, b), tiles),
+        "bmm": Case(many, (2, 8, 32), many, tiles | {"num_programs": 2}),
+        "attention_sink": Case(
+            (q, k, v, sinks, 0.25),
+            (1, 4, 2, 2, 16),
+            (q, k, v, sinks, start),
+            {"scale": 0.25, "tile_m": 16, "tile_n": 32},
+        ),
     }
+
+
+def op_call(op: str, case: Case) -> Call:
+    """The op on the case's arguments, as a user calls it."""
+    function, args = getattr(tilegym.ops, op), case.args
+    return lambda: function(*args, backend="cutile-rs")
 
 
 def per_call(call: Call, number: int = _PYTHON_CALLS) -> float:
@@ -67,21 +106,22 @@ def per_call(call: Call, number: int = _PYTHON_CALLS) -> float:
 
 
 class NativeLoop:
-    """Packed calls of one op from compiled code; what `scalars` leaves out takes the manifest's default."""
+    """Packed calls of one op from compiled code; what its scalars leave out takes the manifest's default."""
 
-    def __init__(self, driver: Path, op: str, tensors: list[torch.Tensor], scalars: dict[str, int]) -> None:
+    def __init__(self, driver: Path, op: str, case: Case) -> None:
         library = tilegym_rs.library()
         self._time = ctypes.CDLL(str(driver)).time_packed_calls
         self._time.restype = ctypes.c_longlong
         self._op = ctypes.cast(getattr(ctypes.CDLL(library.path), f"cutile_{op}_packed"), ctypes.c_void_p)
-        self._tensors = tensors
-        self._descriptors = [ctypes.create_string_buffer(bytes(_core.make_tensor_desc(t)), 104) for t in tensors]
-        given = {"device_id": -1, "raw_stream": 0} | scalars
+        self._tensors = (torch.empty(case.out), *case.tensors)
+        descriptors = [bytes(_core.make_tensor_desc(tensor)) for tensor in self._tensors]
+        self._descriptors = [ctypes.create_string_buffer(text, len(text)) for text in descriptors]
+        given = {"device_id": -1, "raw_stream": 0} | case.scalars
         rows = [row for row in library.describe(op)["params"] if row["kind"] != "tensor"]
-        values = [given.get(row["name"], row["default"]) for row in rows]
-        packed = [ctypes.addressof(desc) for desc in self._descriptors] + values
+        values = [packed_value(row["kind"], given.get(row["name"], row["default"])) for row in rows]
+        packed = [struct.pack("q", ctypes.addressof(desc)) for desc in self._descriptors] + values
         self._count = len(packed)
-        self._arguments = (ctypes.c_int64 * self._count)(*packed)
+        self._arguments = ctypes.create_string_buffer(b"".join(packed))
 
     def nanoseconds(self) -> float:
         """Of one call, measured over many."""
@@ -92,29 +132,23 @@ class NativeLoop:
         return float(taken) / _NATIVE_CALLS
 
 
-def native_loops(driver: Path) -> dict[str, NativeLoop]:
-    """One loop per op, on tensors like those of op_calls."""
-    x, half = torch.randn(8, 64), torch.empty(8, 32)
-    a, b = torch.randn(8, 16), torch.randn(16, 32)
-    tiles = {"bm": 128, "bn": 128, "bk": 32, "num_programs": 1, "persistent": 1}
-    return {
-        "softmax": NativeLoop(driver, "softmax", [torch.empty(8, 64), x], {"block_size": 64}),
-        "silu_and_mul": NativeLoop(driver, "silu_and_mul", [half, x], {"block_size": 32}),
-        "matmul": NativeLoop(driver, "matmul", [half, a, b], tiles),
-    }
+def packed_value(kind: str, value: float) -> bytes:
+    """A scalar in the eight bytes of a packed argument."""
+    return struct.pack("d", value) if kind == "f32" else struct.pack("q", int(value))
 
 
 def measure(seconds: float, driver: Path) -> dict[str, Any]:
     """Medians per op, and the worst of them."""
-    calls, loops = op_calls(), native_loops(driver)
-    empties = {op: (lambda shape=tuple(out.shape): torch.empty(shape)) for op, (_, out) in calls.items()}
+    calls = {op: op_call(op, case) for op, case in cases().items()}
+    loops = {op: NativeLoop(driver, op, case) for op, case in cases().items()}
+    empties = {op: (lambda shape=calls[op]().shape: torch.empty(shape)) for op in calls}
     for op in calls:  # compile and plan before anything is timed
-        calls[op][0](), calls[op][0](), loops[op].nanoseconds()
+        calls[op](), calls[op](), loops[op].nanoseconds()
     rounds: dict[str, list[tuple[float, float, float]]] = {op: [] for op in calls}
     end = time.monotonic() + seconds
     while time.monotonic() < end or len(rounds["softmax"]) < 5:
         for op, rows in rounds.items():
-            rows.append((per_call(calls[op][0]), per_call(empties[op]), loops[op].nanoseconds()))
+            rows.append((per_call(calls[op]), per_call(empties[op]), loops[op].nanoseconds()))
     ops = {op: summary(rows) for op, rows in rounds.items()}
     worst = {key: max(row[key] for row in ops.values()) for key in next(iter(ops.values()))}
     return worst | {"rounds": len(rounds["softmax"]), "ops": ops}
