@@ -193,7 +193,8 @@ def test_print_registry_info(capsys):
 
 
 @pytest.mark.parametrize(("name", "error"), [("kernel", ImportError), ("other", AttributeError)])
-def test_missing_backend_handler(name, error):
+def test_missing_backend_handler(monkeypatch, name, error):
+    monkeypatch.setenv("TILEGYM_DISABLE_CUTILE", "1")
     handler = backends.make_missing_backend_handler("pkg.cutile", ["kernel"])
     with pytest.raises(error, match=name):
         handler(name)

@@ -56,7 +56,7 @@ def test_set_backend_refuses_unknown_names():
 
 @pytest.mark.parametrize("rust_runs", [False], indirect=True)
 def test_set_backend_refuses_what_cannot_run(rust_runs):
-    with pytest.raises(ValueError, match=r"'cutile-rs' is not available here; available backends: .*pytorch"):
+    with pytest.raises(ValueError, match=r"'cutile-rs' is not available here: .*; available backends: .*pytorch"):
         backends.set_backend("cutile-rs")
 
 
@@ -89,7 +89,7 @@ def test_available_backends_are_a_copy():
     assert {"pytorch", "mine"} <= backends.get_available_backends()
 
 
-@pytest.mark.parametrize("name", ["nonsense", "", "cutile", "triton", "tilecpp"])
+@pytest.mark.parametrize("name", ["nonsense", "", "triton", "tilecpp"])
 def test_not_available(name):
     assert not backends.is_backend_available(name)
 

@@ -169,11 +169,11 @@ def bound(op: str, args: tuple[Any, ...], backend: str, kwargs: dict[str, Any]) 
     import tilegym
     from tilegym.backend import registry
 
+    public = getattr(tilegym.ops, op, None)  # the first use of tilegym.ops registers its implementations
     implementation = registry.find(op, backend)
     if implementation is None:
         implemented = ", ".join(tilegym.get_available_backends_for_op(op))
         raise AssertionError(f"{op}: backend {backend!r} has no implementation to compare; there are: {implemented}")
-    public = getattr(tilegym.ops, op, None)
     if getattr(public, "_tilegym_op_name", None) != op:
         return lambda: implementation(*args, **kwargs)
     return lambda: public(*args, backend=backend, **kwargs)  # type: ignore[misc]

@@ -25,6 +25,13 @@ def known_backends() -> set[str]:
     return set(_REQUIREMENTS) | registry.backends()
 
 
+def remedy(backend: str) -> str:
+    """What to do for a backend that cannot run here."""
+    if backend == "cutile" and _is_cutile_hidden():
+        return "unset TILEGYM_DISABLE_CUTILE"
+    return _REMEDIES.get(backend, f"install what backend {backend!r} needs")
+
+
 def _installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
@@ -54,13 +61,26 @@ def _needs(backend: str, module: str) -> bool:
 
 
 def _cutile() -> bool:
-    return os.environ.get("TILEGYM_DISABLE_CUTILE") != "1" and _needs("cutile", "cuda.tile")
+    """Its kernels run on a GPU, or on the CPU device that comes with cutile-rs."""
+    return not _is_cutile_hidden() and _installed("cuda.tile") and _cutile_rs()
+
+
+def _is_cutile_hidden() -> bool:
+    return os.environ.get("TILEGYM_DISABLE_CUTILE") == "1"
 
 
 def _tilecpp() -> bool:
     compiler = os.environ.get("TILECPP_NVCC_PATH", "nvcc")
     return "tilecpp" in registry.backends() and shutil.which(compiler) is not None
 
+
+_REMEDIES = {
+    "cutile": "pip install cuda-tile",
+    "cutile-rs": "pip install './[cutile-rs]'",
+    "pytorch": "pip install torch",
+    "triton": "pip install triton",
+    "tilecpp": "install nvcc, or name it in TILECPP_NVCC_PATH",
+}
 
 _REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "cutile-rs": _cutile_rs,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import NoReturn
 
-from tilegym.backend import selector
+from tilegym.backend import availability, selector
 
-_REMEDIES = {
-    "cutile": "pip install cuda-tile",
-    "cutile-rs": "pip install './[cutile-rs]'",
-    "triton": "pip install triton",
-}
+
+def backend_is_missing(subject: str, backend: str) -> ImportError:
+    """The error of something that needs a backend which cannot run here."""
+    remedy = availability.remedy(backend)
+    return ImportError(f"{subject} needs the backend {backend!r}, which is not available: {remedy}")
 
 
 def make_missing_backend_handler(
@@ -26,8 +26,7 @@ def make_missing_backend_handler(
 
     def missing(name: str) -> NoReturn:
         if name in available_items and not selector.is_backend_available(backend):
-            remedy = _REMEDIES.get(backend, f"install what backend {backend!r} needs")
-            raise ImportError(f"{package_name}.{name} needs the backend {backend!r}, which is not available: {remedy}")
+            raise backend_is_missing(f"{package_name}.{name}", backend)
         raise AttributeError(f"module {package_name!r} has no attribute {name!r}")
 
     return missing

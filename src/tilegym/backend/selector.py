@@ -61,7 +61,7 @@ def _unavailable(backend: str) -> str:
     except ValueError as error:
         return str(error)
     runnable = ", ".join(sorted(get_available_backends()))
-    return f"backend {name!r} is not available here; available backends: {runnable}"
+    return f"backend {name!r} is not available here: {availability.remedy(name)}; available backends: {runnable}"
 
 
 def get_current_backend() -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tilegym.ops import cutile_rs, reference
+from tilegym.ops import cutile, cutile_rs, reference
 from tilegym.ops.ops import attention_sink, bmm, get_swiglu, matmul, silu_and_mul, softmax, swiglu
 
 __all__ = [
     "attention_sink",
     "bmm",
+    "cutile",
     "cutile_rs",
     "get_swiglu",
     "matmul",

@@ -84,7 +84,7 @@ def planned(
 
     A planner that returns something else than a `Launch` has done the work itself, and the caller gets that.
     The function's attribute `native` returns the callable of the extension, which the dispatcher calls directly;
-    `traced` is what torch.compile sees instead.
+    `traced` is what torch.compile sees instead; `planner` and `autocast` are the decorator's own arguments.
 
     Args:
         planner: where the decorator has no further arguments.
@@ -121,6 +121,8 @@ def planned(
 
         call.native = native  # type: ignore[attr-defined]
         call.traced = traced  # type: ignore[attr-defined]
+        call.planner = planner  # type: ignore[attr-defined]
+        call.autocast = autocast  # type: ignore[attr-defined]
         return call
 
     return decorator if planner is None else decorator(planner)
@@ -145,7 +147,7 @@ def tuned(
     launch_with: Callable[[C], Launch], candidates: Sequence[C], key: Hashable, op: str, device: torch.device
 ) -> Launch:
     """The launch with the fastest configuration on a GPU, timed once per key; elsewhere with the first."""
-    if len(candidates) == 1 or device.type != "cuda":
+    if len(candidates) == 1 or device.type != "cuda" or utils.are_kernels_replaced():
         return launch_with(candidates[0])
 
     def run(config: C) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
@@ -22,13 +24,32 @@ _RETURN_CODES = {
 }
 
 
+_replacement: contextvars.ContextVar[Any] = contextvars.ContextVar("tilegym_kernels", default=None)
+
+
+@contextlib.contextmanager
+def kernels_from(library: Any) -> Iterator[None]:
+    """Makes `library`, which has the kernel library's functions, take its place in this thread or task."""
+    token = _replacement.set(library)
+    try:
+        yield
+    finally:
+        _replacement.reset(token)
+
+
+def are_kernels_replaced() -> bool:
+    """Whether the kernels in use are others than those of the kernel library, so that no timing speaks of these."""
+    return _replacement.get() is not None
+
+
 def kernel_library() -> Any:
-    """The loaded kernel library, with one callable per op; built first where it is missing or stale.
+    """The kernels in use: the loaded kernel library, with one callable per op, built first where missing or stale.
 
     Raises:
         RuntimeError: the extension is not installed, or the library cannot be built or loaded.
     """
-    return _framework().library()
+    replacement = _replacement.get()
+    return _framework().library() if replacement is None else replacement
 
 
 def extension() -> Any:
