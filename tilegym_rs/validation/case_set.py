@@ -83,9 +83,16 @@ def _cases(op: str, plan: inputs.Plan) -> list[Case]:
     ]
     cases += [Case(op, "values", dtypes[0], main, options=number) for number in range(1, len(plan.options))]
     cases += [Case(op, "empty", dtypes[0], size) for size in inputs.with_zero(main)]
-    for kind in ("gradients", "deterministic", *_OTHERS):
-        cases.append(Case(op, kind, dtypes[0], main))
+    cases += [Case(op, kind, dtypes[0], main) for kind in ("gradients", "deterministic")]
+    # One case says that there is no such kernel, several compare with it.
+    cases += [Case(op, kind, dtype, main) for kind in _OTHERS for dtype in _dtypes_of_other(op, kind, dtypes)]
     return cases
+
+
+def _dtypes_of_other(op: str, backend: str, dtypes: list[str]) -> list[str]:
+    from tilegym.backend import registry
+
+    return dtypes if registry.find(op, backend) else dtypes[:1]
 
 
 # Kernels in other languages, each the reference of a kind of case of the same name.
