@@ -6,8 +6,6 @@ import pytest
 import torch
 
 from tilegym import ops
-from tilegym.ops.cutile_rs import configs
-from tilegym.ops.cutile_rs.configs import TABLE
 
 
 def call(op, *args, **kwargs):
@@ -113,11 +111,3 @@ def test_pending_negation_is_carried_out(recording_kernels):
     negated = torch.view_as_complex(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])).conj().imag
     assert negated.is_neg()
     torch.testing.assert_close(call("softmax", negated), torch.softmax(torch.tensor([[-2.0, -4.0]]), -1))
-
-
-@pytest.mark.parametrize("op", TABLE)
-@pytest.mark.parametrize(("target", "row"), [(75, 80), (86, 80), (90, 90), (103, 100), (121, 120)])
-def test_a_device_takes_the_nearest_target_below(monkeypatch, op, target, row):
-    monkeypatch.setattr(configs, "target_of", lambda device: target)
-    rows = TABLE[op]
-    assert configs.configs_for.__wrapped__(op, torch.device("cuda", 0)) == rows[row if row in rows else 80]

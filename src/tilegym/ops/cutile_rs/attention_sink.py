@@ -14,7 +14,7 @@ from tilegym.backend.cutile_rs.utils import next_power_of_2
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.autograd.attention_sink import attention_sink_operator
 from tilegym.ops.cutile_rs.autograd.operator import encoded
-from tilegym.ops.cutile_rs.configs import AttentionConfig, configs_for, with_overrides
+from tilegym.ops.cutile_rs.configs import AttentionConfig, candidates_for
 from tilegym.ops.cutile_rs.precision import tf32, tf32_settings
 
 _OP = "attention_sink"
@@ -61,7 +61,7 @@ def attention_sink(
     batches, queries, heads, groups, depth = query.shape
     if query.numel() == 0 or key.shape[1] == 0:
         return query.new_zeros((batches, queries, heads * groups * depth))
-    candidates: tuple[AttentionConfig, ...] = configs_for(_OP, query.device)
+    candidates = candidates_for(_OP, query.device, AttentionConfig, kernel_configs)
     rounded = tf32(allow_tf32)
 
     def launch_with(config: AttentionConfig) -> Launch:
@@ -87,8 +87,6 @@ def attention_sink(
             },
         )
 
-    if kernel_configs:
-        candidates = (with_overrides(_OP, candidates[0], kernel_configs),)
     # Key lengths of one power of two share a record: a cache that grows by a key a call must not be tuned at each.
     length = next_power_of_2(key.shape[1])
     tuned_for = (*query.shape, length, window, query.dtype, rounded, query.stride(), key.stride(), value.stride())

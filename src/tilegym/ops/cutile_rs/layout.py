@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from tilegym.backend.cutile_rs.utils import next_power_of_2
+
 _LARGEST_EXTENT = 2**31 - 1
 
 
@@ -22,6 +24,11 @@ def packed_rows(tensor: torch.Tensor) -> torch.Tensor:
         return view.as_strided(view.shape, (view.stride(0), 1))
     # What no kernel takes is refused where it is launched, without a copy of it.
     return view if max(view.shape) > _LARGEST_EXTENT else view.contiguous()
+
+
+def row_key(*tensors: torch.Tensor) -> tuple[object, ...]:
+    """What the choice of a tile for rows depends on. Row counts of one power of two count as one: batches vary."""
+    return tuple((next_power_of_2(t.shape[0]), t.shape[1], t.dtype, t.stride()) for t in tensors)
 
 
 def may_overlap_itself(tensor: torch.Tensor) -> bool:

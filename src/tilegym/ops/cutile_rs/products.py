@@ -13,7 +13,7 @@ from tilegym.backend.cutile_rs.planned import Launch, Output, tuned
 from tilegym.backend.cutile_rs.utils import get_num_sm
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.autograd.operator import encoded
-from tilegym.ops.cutile_rs.configs import MatmulConfig, configs_for, with_overrides
+from tilegym.ops.cutile_rs.configs import MatmulConfig, candidates_for
 from tilegym.ops.cutile_rs.precision import tf32, tf32_settings
 
 
@@ -46,9 +46,8 @@ class Product:
         if a.numel() == 0 or b.numel() == 0:
             return a.new_zeros(shape)
         persistent, rounded = is_persistent(static_persistent), tf32(allow_tf32)
-        candidates: tuple[MatmulConfig, ...] = configs_for(self.op + " persistent" * persistent, a.device)
-        if overrides:
-            candidates = (with_overrides(self.op, candidates[0], overrides),)
+        space = "persistent" if persistent else "grid"
+        candidates = candidates_for(self.op, a.device, MatmulConfig, overrides, space)
         key = (*shape, a.shape[-1], a.dtype, persistent, rounded, a.stride(), b.stride())
         launch = tuned(
             lambda config: self._launch(shape, a, b, config, persistent, rounded), candidates, key, self.op, a.device

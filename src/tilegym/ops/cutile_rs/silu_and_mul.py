@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 
 from tilegym.backend import register_impl
-from tilegym.backend.cutile_rs.planned import Launch, Output, planned
+from tilegym.backend.cutile_rs.planned import Launch, Output, planned, tuned
 from tilegym.backend.cutile_rs.utils import bind_kernel_function, next_power_of_2
 from tilegym.ops.cutile_rs import checks
 from tilegym.ops.cutile_rs.autograd.gated import silu_and_mul_operator
 from tilegym.ops.cutile_rs.autograd.operator import encoded
-from tilegym.ops.cutile_rs.configs import RowConfig, configs_for, with_overrides
-from tilegym.ops.cutile_rs.layout import may_overlap_itself, may_share_elements, packed_rows
+from tilegym.ops.cutile_rs.configs import RowConfig, candidates_for
+from tilegym.ops.cutile_rs.layout import may_overlap_itself, may_share_elements, packed_rows, row_key
 
 
 def _operator(
@@ -40,21 +40,34 @@ def silu_and_mul(
     if 0 in shape:
         return input.new_empty(shape) if out is None else out
     rows = packed_rows(input)
-    config: RowConfig = with_overrides("silu_and_mul", configs_for("silu_and_mul", input.device)[0], kernel_configs)
-    columns = shape[-1]
-    scalars = {
-        "block_size": min(next_power_of_2(columns), config.block_size),
+    candidates = candidates_for("silu_and_mul", input.device, RowConfig, kernel_configs)
+    if out is None:
+        fresh = Output.like(input, shape, seen_as=(rows.shape[0], shape[-1]))
+        return _tuned(fresh, rows, candidates)
+    return _into(out, input, rows, candidates)
+
+
+def _tuned(
+    out: torch.Tensor | Output, rows: torch.Tensor, candidates: Sequence[RowConfig], result: torch.Tensor | None = None
+) -> Launch:
+    """The launch that writes `out`, with the best candidate; the caller gets `result`."""
+
+    def launch_with(config: RowConfig) -> Launch:
+        return Launch("silu_and_mul", (out, rows), _scalars(rows, config), result=result)
+
+    return tuned(launch_with, candidates, row_key(rows), "silu_and_mul", rows.device)
+
+
+def _scalars(rows: torch.Tensor, config: RowConfig) -> dict[str, int]:
+    return {
+        "block_size": min(next_power_of_2(rows.shape[1] // 2), config.block_size),
         "num_cta_in_cga": config.num_cta_in_cga,
         "occupancy": config.occupancy,
     }
-    if out is None:
-        fresh = Output.like(input, shape, seen_as=(rows.shape[0], columns))
-        return Launch("silu_and_mul", (fresh, rows), scalars)
-    return _into(out, input, rows, scalars)
 
 
 def _into(
-    out: torch.Tensor, input: torch.Tensor, rows: torch.Tensor, scalars: Mapping[str, int]
+    out: torch.Tensor, input: torch.Tensor, rows: torch.Tensor, candidates: Sequence[RowConfig]
 ) -> torch.Tensor | Launch:
     out_rows = packed_rows(out)
     if may_share_elements(_own_memory(out, out_rows), _own_memory(input, rows)):
@@ -62,9 +75,9 @@ def _into(
             "silu_and_mul: out: wanted memory apart from input's, got an overlap; pass another tensor or none"
         )
     if out_rows.data_ptr() == out.data_ptr():
-        return Launch("silu_and_mul", (out_rows, rows), scalars, result=out)
+        return _tuned(out_rows, rows, candidates, result=out)
     # The layout of `out` has no rows of its own, so the kernel writes a packed copy.
-    bind_kernel_function("silu_and_mul")(out_rows, rows, **scalars)
+    bind_kernel_function("silu_and_mul")(out_rows, rows, **_scalars(rows, candidates[0]))
     return out.copy_(out_rows.view(out.shape))
 
 
