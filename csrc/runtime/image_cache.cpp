@@ -201,10 +201,13 @@ CacheContents cache_contents() {
   return contents;
 }
 
-std::vector<CacheEntry> entries_in(const fs::path& folder) {
+std::vector<CacheEntry> entries_in(const fs::path& folder, std::string_view suffix) {
   std::vector<CacheEntry> entries;
   for (const CacheFile& file : list_cache_files(folder)) {
     const std::string name = (file.path.parent_path().filename() / file.path.filename()).string();
+    if (!name.ends_with(suffix)) {
+      continue;
+    }
     if (std::optional<CacheEntry> entry = read_entry(file.path, name)) {
       entries.push_back(*std::move(entry));
     }
@@ -212,10 +215,10 @@ std::vector<CacheEntry> entries_in(const fs::path& folder) {
   return entries;
 }
 
-std::vector<CacheEntry> all_entries() {
+std::vector<CacheEntry> all_entries(std::string_view suffix) {
   std::map<std::string, CacheEntry> by_name;
   for (const fs::path& root : cache_places().read) {
-    for (CacheEntry& entry : entries_in(images_in(root))) {
+    for (CacheEntry& entry : entries_in(images_in(root), suffix)) {
       std::string name = entry.name;
       by_name.emplace(std::move(name), std::move(entry));
     }
@@ -236,6 +239,12 @@ Result<std::string> import_entry(std::string_view bytes) {
   }
   TILEGYM_TRY(write_entry(*places.write, entry));
   return entry.name;
+}
+
+bool remove_entry(const std::string& name) {
+  const CachePlaces places = cache_places();
+  std::error_code ignored;
+  return places.write && is_entry_name(name) && fs::remove(images_in(*places.write) / name, ignored);
 }
 
 std::uint64_t clear_cache() {

@@ -36,13 +36,17 @@ struct CacheContents {
 };
 CacheContents cache_contents();
 
-/// The good entries of all folders that are read, by name; the first folder with a name decides.
-std::vector<CacheEntry> all_entries();
+/// The good entries of all folders that are read whose names end with `suffix`, by name; the first folder with a name
+/// decides.
+std::vector<CacheEntry> all_entries(std::string_view suffix = {});
 /// The good entries of one folder of entries.
-std::vector<CacheEntry> entries_in(const std::filesystem::path& folder);
+std::vector<CacheEntry> entries_in(const std::filesystem::path& folder, std::string_view suffix = {});
 
 /// Stores an entry that comes from elsewhere. Error: the bytes are no good entry, or the cache cannot be written.
 Result<std::string> import_entry(std::string_view bytes);
+
+/// Removes one entry from the folder that is written; false where there is none of this name.
+bool remove_entry(const std::string& name);
 
 /// Removes every entry and every kept bytecode from the folder that is written; returns how many files.
 std::uint64_t clear_cache();

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tilegym_rs.cli import aot, build_command, cache, check, compare_records, cpu, doctor_command, ir
+from tilegym_rs.cli import aot, build_command, cache, check, compare_records, cpu, doctor_command, ir, tune
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     cpu.add_to(commands)
     doctor_command.add_to(commands)
     cache.add_to(commands)
+    tune.add_to(commands)
     aot.add_to(commands)
     ir.add_to(commands)
     check.add_to(commands)

@@ -2,6 +2,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,23 @@ void import_entry(const CacheEntry& entry) {
   if (!name) throw_build_error(name.error().message);
 }
 
+CacheEntry make_entry(const std::string& key, const std::string& kind, const std::string& description,
+                      const py::bytes& payload) {
+  CacheEntry entry{runtime::entry_name(key, kind), description, std::string(payload)};
+  if (!runtime::is_entry_name(entry.name)) {
+    throw py::value_error("cache entry: kind: wanted lower-case letters, digits and dots, got '" + kind + "'");
+  }
+  return entry;
+}
+
+std::optional<py::bytes> find_entry(const std::string& name) {
+  const auto payload = [&] {
+    const py::gil_scoped_release unlocked;
+    return runtime::is_entry_name(name) ? runtime::find_image(name) : std::nullopt;
+  }();
+  return payload ? std::optional(py::bytes(*payload)) : std::nullopt;
+}
+
 CacheEntry assemble_entry(const CacheEntry& bytecode) {
   auto entry = [&] {
     const py::gil_scoped_release unlocked;
@@ -77,16 +95,24 @@ bool no_interrupt() {
 }
 
 void bind_entries(py::module_& module) {
-  py::class_<CacheEntry>(module, "CacheEntry", "One compiled kernel, as the cache keeps it.")
+  py::class_<CacheEntry>(module, "CacheEntry", "One compiled kernel or tuning record, as the cache keeps it.")
+      .def(py::init(&make_entry), py::arg("key"), py::arg("kind"), py::arg("description"), py::arg("payload"))
       .def_readonly("name", &CacheEntry::name, "Its place below a cache folder's images.")
       .def_readonly("description", &CacheEntry::description, "Lines of text that say what it was made from.")
       .def_property_readonly("payload", [](const CacheEntry& entry) { return py::bytes(entry.payload); })
       .def("encode", [](const CacheEntry& entry) { return py::bytes(runtime::encode_entry(entry)); })
       .def_static("decode", decode, py::arg("bytes"), "Raises ValueError for bytes that are no good entry.");
-  module.def("all_cache_entries", runtime::all_entries, py::call_guard<py::gil_scoped_release>(),
-             "The good entries of all folders that are read.");
-  module.def("cache_entries_in", runtime::entries_in, py::arg("folder"), py::call_guard<py::gil_scoped_release>(),
-             "The good entries of one folder of entries.");
+  module.def("all_cache_entries", runtime::all_entries, py::arg("suffix") = "",
+             py::call_guard<py::gil_scoped_release>(),
+             "The good entries of all folders that are read whose names end with `suffix`.");
+  module.def("cache_entries_in", runtime::entries_in, py::arg("folder"), py::arg("suffix") = "",
+             py::call_guard<py::gil_scoped_release>(), "The good entries of one folder of entries.");
+  module.def("find_cache_entry", find_entry, py::arg("name"),
+             "Payload of an entry, or None; a broken or untrusted one counts as none.");
+  module.def("store_cache_entry", runtime::store_image, py::arg("entry"), py::call_guard<py::gil_scoped_release>(),
+             "Stores an entry; one that cannot be written is counted and said once.");
+  module.def("remove_cache_entry", runtime::remove_entry, py::arg("name"),
+             "Removes an entry from the folder that is written; False where there is none.");
   module.def("import_cache_entry", import_entry, py::arg("entry"), "Stores an entry. Raises BuildError.");
   module.def("assemble_cache_entry", assemble_entry, py::arg("bytecode"),
              "A GPU's image for an image of the CPU device, under the same key. Raises KernelError.");

@@ -18,7 +18,7 @@ import torch
 
 from tilegym.autotune import DISABLE_AUTOTUNE_ENV
 from tilegym.backend.cutile_rs import modes, utils
-from tilegym.backend.cutile_rs.autotuner import choose_config
+from tilegym.backend.cutile_rs.autotuner import choose_config, is_recording
 from tilegym.backend.cutile_rs.modes import Autocast
 
 C = TypeVar("C")
@@ -146,12 +146,29 @@ def execute(launch: Launch, kernels: Any) -> Any:
 def tuned(
     launch_with: Callable[[C], Launch], candidates: Sequence[C], key: Hashable, op: str, device: torch.device
 ) -> Launch:
-    """The launch with the fastest configuration on a GPU, timed once per key; elsewhere with the first."""
-    if len(candidates) == 1 or device.type != "cuda" or utils.are_kernels_replaced():
-        return launch_with(candidates[0])
+    """The launch with the fastest configuration on a GPU, timed once per key; elsewhere with the first.
+
+    Candidates that come to the same launch, since a tensor is smaller than their tiles, count as one.
+    """
+    first = launch_with(candidates[0])
+    elsewhere = device.type != "cuda" and not is_recording()
+    if len(candidates) == 1 or elsewhere or utils.are_kernels_replaced():
+        return first
+    by_launch = {tuple(launch_with(config).scalars.items()): config for config in reversed(candidates)}
+    distinct = [config for config in candidates if config in by_launch.values()]
+    if len(distinct) == 1:
+        return first
 
     def run(config: C) -> Any:
         return execute(launch_with(config), utils.kernel_library())
 
-    best: C = choose_config(run, candidates, key, op, device=device)
+    writes = [tensor for tensor in _written(first) if isinstance(tensor, torch.Tensor)]
+    best: C = choose_config(run, distinct, key, op, device=device, writes=writes, tensors=first.tensors)
     return dataclasses.replace(launch_with(best), environment=(DISABLE_AUTOTUNE_ENV,))
+
+
+def _written(launch: Launch) -> list[torch.Tensor | Output]:
+    """The tensors that the kernel writes, as the library describes it."""
+    params = utils.kernel_library().describe(launch.op)["params"]
+    directions = [param["direction"] for param in params if param["kind"] == "tensor"]
+    return [tensor for tensor, direction in zip(launch.tensors, directions, strict=True) if direction != "in"]

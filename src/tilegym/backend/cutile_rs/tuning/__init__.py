@@ -1,0 +1,1 @@
+"""The parts of the tuner: what a choice depends on, its records, the caller's memory, the search."""
