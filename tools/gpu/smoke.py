@@ -20,7 +20,8 @@ import torch
 
 import tilegym
 import tilegym_rs
-from tilegym.ops.cutile_rs.configs import TABLE
+from tilegym.ops.cutile_rs.configs import MatmulConfig
+from tilegym.ops.cutile_rs.spaces import spaces_of
 from tilegym.ops.reference import ORACLES
 from tilegym_rs.validation.compare import compare
 from tilegym_rs.validation.records import PASS
@@ -28,6 +29,7 @@ from tilegym_rs.validation.tolerances import tolerance_for
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 TARGET = 90
+
 # They bring up every kernel that the other checks launch: those depend on powers of two that divide the extents, and on
 # the power of two that holds a row.
 SIZES = {"softmax": (48, 100, 256, 2048, 4096), "silu_and_mul": (48, 100, 256, 4096), "matmul": (48, 100, 256)}
@@ -59,8 +61,8 @@ def variants() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every op with every configuration that may be tuned to."""
     yield "softmax", {}
     yield "silu_and_mul", {}
-    for row, persistent in (("matmul", False), ("matmul persistent", True)):
-        for config in TABLE[row][TARGET]:
+    for space, persistent in (("grid", False), ("persistent", True)):
+        for config in spaces_of("matmul", MatmulConfig)[TARGET][space]:
             yield "matmul", {"static_persistent": persistent, "kernel_configs": dataclasses.asdict(config)}
 
 
