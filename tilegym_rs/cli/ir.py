@@ -28,6 +28,7 @@ def add_to(commands: Commands) -> None:
     _add_validate(actions)
     _add_diff(actions)
     _add_stats(actions)
+    _add_pair(actions)
 
 
 def _add_dump(actions: Commands) -> None:
@@ -95,6 +96,18 @@ def _add_stats(actions: Commands) -> None:
     parser.add_argument("--entry", help="entry of a module with several")
     parser.add_argument("--json", action="store_true", help="print one JSON object a file instead of text")
     parser.set_defaults(run=stats)
+
+
+def _add_pair(actions: Commands) -> None:
+    parser = actions.add_parser(
+        "pair",
+        help="write the IR of an op's Rust kernels and of its cuTile Python kernels",
+        description="Writes reference/ and generated/ of an op, text and bytecode, with generated/diff_report.md.",
+    )
+    parser.add_argument("op", help="a registered op")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="in place of the op's own <op>_kernel")
+    parser.add_argument("--dtype", default="float16", help="of its tensors; default float16")
+    parser.set_defaults(run=pair)
 
 
 def _grid(text: str) -> tuple[int, ...]:
@@ -222,6 +235,22 @@ def _diff_text(comparison: Comparison) -> str:
     else:
         lines += [f"{f.severity.value}: {f.item}: {f.text}" for f in comparison.findings]
     return "\n".join([*lines, f"VERDICT: {comparison.verdict.name}"])
+
+
+def pair(options: argparse.Namespace) -> int:
+    """Prints where both modules of each variant lie and the verdict of their comparison."""
+    import tilegym.ops  # noqa: F401  registers the ops
+    from tilegym_rs.ir_pair import REPORT, write_pairs
+    from tilegym_rs.validation import analysis
+
+    try:
+        pairs = write_pairs(options.op, options.output, options.dtype)
+    except (LookupError, ImportError) as error:
+        raise ValueError(str(error)) from None
+    for each in pairs:
+        print(f"{each.variant}: {each.reference} {each.generated}: {each.verdict.name}")
+    print((options.output or analysis.kernel_folder(options.op) or Path()) / REPORT)
+    return 0
 
 
 def stats(options: argparse.Namespace) -> int:

@@ -18,7 +18,14 @@ _LARGEST_EXTENT = 2**31 - 1
 
 
 class Kernels:
-    """The kernels of this folder with the calls of the kernel library: one function an op, outputs first."""
+    """The kernels of this folder with the calls of the kernel library: one function an op, outputs first.
+
+    Args:
+        use: `use(op, call)` is called with each launch; None launches.
+    """
+
+    def __init__(self, use: Callable[[str, Any], object] | None = None) -> None:
+        self._use = use
 
     def __getattr__(self, op: str) -> Callable[..., None]:
         try:
@@ -26,15 +33,12 @@ class Kernels:
             launcher = importlib.import_module("tilegym.ops.cutile.launcher")
         except ModuleNotFoundError as error:
             raise backend_is_missing(op, "cutile") from error
-        make = getattr(module, op)
+        make, use = getattr(module, op), self._use or launcher.launch
 
         def launch(*tensors: torch.Tensor, **scalars: int | float) -> None:
-            launcher.launch(op, make(*tensors, **scalars))
+            use(op, make(*tensors, **scalars))
 
         return launch
-
-
-KERNELS = Kernels()
 
 
 def register(op: str) -> None:
@@ -58,17 +62,32 @@ def register(op: str) -> None:
                 f"{op}: wanted tensors without gradient (backend 'cutile' has no backward), got requires_grad=True; "
                 "call it under torch.no_grad() or with .detach(), or pass backend='cutile-rs'"
             )
-        with utils.kernels_from(KERNELS):
-            launch = wrapper.planner(*args, **kwargs)
-            if not isinstance(launch, Launch):
-                return launch
-            _check_extents(op, launch)
-            return execute(launch, KERNELS)
+        return _run(op, wrapper.planner, Kernels(), args, kwargs)
+
+    def module_of(*args: Any, **kwargs: Any) -> tuple[str, bytes]:
+        """The entry's name and the bytecode of what a call launches last, without launching it."""
+        launcher = importlib.import_module("tilegym.ops.cutile.launcher")
+        calls: list[Any] = []
+        _run(op, wrapper.planner, Kernels(lambda _, call: calls.append(call)), args, kwargs)
+        if not calls:
+            raise ValueError(f"{op}: wanted a call that launches a kernel, got one with nothing to compute")
+        entry, image = launcher.module_of(op, calls[-1])
+        return entry, image
 
     for attribute in ("native", "traced", "planner", "autocast"):
         call.__dict__.pop(attribute, None)
     call.traced = torch.compiler.disable(call)  # type: ignore[attr-defined, no-untyped-call]
+    call.module_of = module_of  # type: ignore[attr-defined]
     register_impl(op, backend="cutile")(call)
+
+
+def _run(op: str, planner: Callable[..., Any], kernels: Kernels, args: Any, kwargs: Any) -> Any:
+    with utils.kernels_from(kernels):
+        launch = planner(*args, **kwargs)
+        if not isinstance(launch, Launch):
+            return launch
+        _check_extents(op, launch)
+        return execute(launch, kernels)
 
 
 def _check_extents(op: str, launch: Launch) -> None:

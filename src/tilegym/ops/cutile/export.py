@@ -53,32 +53,26 @@ def bytecode(
     Raises:
         RuntimeError: cuTile Python does not compile it; the text is its own.
     """
-    constraints: list[Any] = [*map(_constraint, parameters), *constants]
-    return exported(op, kernel, compilation.KernelSignature(constraints, _convention(), entry), target)
+    constraints: list[Any] = [*map(constraint, parameters), *constants]
+    return _exported(op, kernel, compilation.KernelSignature(constraints, _convention(), entry), target)
 
 
 def specialised(op: str, kernel: ct.kernel, entry: str, target: str, arguments: tuple[Any, ...]) -> bytes:
-    """The module that cuTile's own launcher would compile for these arguments, constants at the end.
+    """A module for these very arguments, constants at the end: strides of 1 are constants, and powers of two up to 16
+    that divide addresses, extents and strides are assumed, as launchers on a GPU do.
 
     Raises:
         RuntimeError: cuTile Python does not compile it; the text is its own.
     """
-    signature = compilation.KernelSignature.from_kernel_args(kernel, arguments, _convention(), symbol=entry)
-    return exported(op, kernel, signature, target)
+    constraints = [_specialised(value) if isinstance(value, torch.Tensor) else value for value in arguments]
+    return _exported(op, kernel, compilation.KernelSignature(constraints, _convention(), entry), target)
 
 
-def exported(op: str, kernel: ct.kernel, signature: compilation.KernelSignature, target: str) -> bytes:
-    """Bytecode of one signature."""
+def _exported(op: str, kernel: ct.kernel, signature: compilation.KernelSignature, target: str) -> bytes:
     out = io.BytesIO()
+    form = {"output_format": "tileir_bytecode", "bytecode_version": _VERSION}
     try:
-        compilation.export_kernel(
-            kernel,
-            [signature],
-            out,
-            gpu_code=target,
-            output_format="tileir_bytecode",
-            bytecode_version=_VERSION,
-        )
+        compilation.export_kernel(kernel, [signature], out, gpu_code=target, **form)
     except Exception as error:
         raise RuntimeError(f"{op}: cuTile Python cannot compile {signature.symbol}: {error}") from error
     return out.getvalue()
@@ -88,7 +82,8 @@ def _convention() -> compilation.CallingConvention:
     return compilation.CallingConvention.cutile_python_v1()
 
 
-def _constraint(parameter: Parameter) -> Any:
+def constraint(parameter: Parameter) -> Any:
+    """The parameter in cuTile's terms, for any extents, strides and alignment."""
     dtype = _DTYPES[parameter.dtype]
     if parameter.rank is None:
         return compilation.ScalarConstraint(dtype)
@@ -100,3 +95,23 @@ def _constraint(parameter: Parameter) -> Any:
         alias_groups=(),
         may_alias_internally=False,
     )
+
+
+def _specialised(tensor: torch.Tensor) -> Any:
+    return compilation.ArrayConstraint(
+        _DTYPES[tensor.dtype],
+        tensor.dim(),
+        index_dtype=ct.int64 if parameter_of(tensor).wide else ct.int32,
+        stride_lower_bound_incl=0,
+        alias_groups=(),
+        may_alias_internally=False,
+        stride_constant=[1 if stride == 1 else None for stride in tensor.stride()],
+        stride_divisible_by=[1 if stride == 1 else _power_of_two_in(stride) for stride in tensor.stride()],
+        shape_divisible_by=[_power_of_two_in(extent) for extent in tensor.shape],
+        base_addr_divisible_by=_power_of_two_in(tensor.data_ptr()),
+    )
+
+
+def _power_of_two_in(number: int) -> int:
+    """The largest power of two up to 16 that divides a number."""
+    return min(number & -number, 16) or 16

@@ -11,7 +11,7 @@ from typing import Any
 import cuda.tile as ct
 import torch
 
-from tilegym.ops.cutile.export import Parameter, bytecode, parameter_of
+from tilegym.ops.cutile.export import Parameter, bytecode, constraint, parameter_of, specialised
 from tilegym_rs import cpu, cpu_target
 
 
@@ -34,6 +34,11 @@ class KernelCall:
     constants: tuple[int, ...]
     num_ctas: int = -1
     occupancy: int = -1
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in a module."""
+        return str(self.kernel._pyfunc.__name__)
 
     @property
     def hinted(self) -> ct.kernel:
@@ -62,8 +67,22 @@ def launch(op: str, call: KernelCall) -> None:
             arguments = (*map(_detached, call.arguments.values()), *call.constants)
             ct.launch(torch.cuda.current_stream(device), call.grid, call.hinted, arguments)
         return
-    entry, module = _module_for(op, call)
-    module.launch(entry, call.grid, dict(_flattened(call.arguments)))
+    _module_for(op, call).launch(call.entry, call.grid, dict(_flattened(call.arguments)))
+
+
+def module_of(op: str, call: KernelCall) -> tuple[str, bytes]:
+    """The entry's name and the bytecode that is specialised for a call, for the target of the CPU device.
+
+    Raises:
+        RuntimeError: cuTile Python does not compile it.
+    """
+    # Run-time integers and floats would be constants as they are.
+    arguments = (*map(_as_parameter, call.arguments.values()), *call.constants)
+    return call.entry, specialised(op, call.hinted, call.entry, cpu_target(), arguments)
+
+
+def _as_parameter(value: Any) -> Any:
+    return value if isinstance(value, torch.Tensor) else constraint(parameter_of(value))
 
 
 def _detached(value: Any) -> Any:
@@ -83,14 +102,14 @@ _modules: dict[tuple[Any, ...], cpu.Module] = {}
 _exporting = threading.Lock()
 
 
-def _module_for(op: str, call: KernelCall) -> tuple[str, cpu.Module]:
-    """The name of the entry and its module, exported at the first call of each signature."""
+def _module_for(op: str, call: KernelCall) -> cpu.Module:
+    """The kernel's module, exported at the first call of each signature."""
     parameters: tuple[Parameter, ...] = tuple(map(parameter_of, call.arguments.values()))
-    kernel, target, entry = call.hinted, cpu_target(), call.kernel._pyfunc.__name__
+    kernel, target = call.hinted, cpu_target()
     key = (kernel, target, parameters, call.constants)
     module = _modules.get(key)
     if module is None:
         with _exporting:
-            image = bytecode(op, kernel, entry, target, parameters, call.constants)
+            image = bytecode(op, kernel, call.entry, target, parameters, call.constants)
             module = _modules.setdefault(key, cpu.load(image))
-    return entry, module
+    return module
