@@ -12,6 +12,12 @@ endfunction()
 file(GLOB core_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/csrc/bindings/core/*.cpp)
 tilegym_python_module(_core ${core_sources})
 target_link_libraries(_core PRIVATE runtime validation tile_ir cuda_headers)
+include(cmake/compare_image.cmake)
+if(compare_image)
+  set(image_source ${CMAKE_SOURCE_DIR}/csrc/bindings/core/compare_image.cpp)
+  set_source_files_properties(${image_source} PROPERTIES OBJECT_DEPENDS ${compare_image} COMPILE_DEFINITIONS
+                                                         "TILEGYM_COMPARE_IMAGE=\"${compare_image}\"")
+endif()
 install(TARGETS _core LIBRARY DESTINATION tilegym_rs)
 
 # _torch_<major>_<minor>: libtorch of the environment that builds, through our own imported target: find_package(Torch)

@@ -221,6 +221,21 @@ def compare(
     keep: int = 1,
     block: Sequence[int] | None = None,
 ) -> Comparison: ...
+def compare_cuda(
+    actual: Any,
+    expected: Any,
+    workspace: Any,
+    stream: int,
+    *,
+    rtol: float,
+    atol: float,
+    equal_nan: bool = ...,
+    keep: int = ...,
+    block: Sequence[int] | None = ...,
+) -> Comparison: ...
+def cuda_workspace_bytes(shape: Sequence[int], block: Sequence[int] | None = ...) -> int: ...
+
+cuda_kernels: bool
 
 class PiecewiseComparison:
     def __init__(
@@ -234,6 +249,19 @@ class PiecewiseComparison:
         block: Sequence[int] | None = None,
     ) -> None: ...
     def add(self, actual: torch.Tensor, expected: torch.Tensor, first: int) -> None: ...
+    def add_matching(
+        self,
+        elements: int,
+        sum: float,
+        max_abs: float,
+        max_rel: float,
+        max_ulp: float,
+        signed_zeros: int,
+        first: int,
+        samples: Sequence[float],
+    ) -> None: ...
+    @property
+    def sample_stride(self) -> int: ...
     def result(self) -> Comparison: ...
 
 class ToolCheck:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "validation/parallel.h"
+#include "validation/plan.h"
 #include "validation/scan.h"
 #include "validation/tally.h"
 #include "validation/walk.h"
@@ -20,19 +21,6 @@ namespace {
 constexpr std::int64_t kStrip = 4096;
 // Sums are taken by segment and added in order, so that they do not depend on the number of threads.
 constexpr std::int64_t kSegment = 16 * kStrip;
-constexpr std::int64_t kSamples = 1 << 18;
-constexpr std::size_t kMostKept = 10000;
-constexpr std::size_t kMostBlocks = 65536;
-
-std::string shape_text(std::span<const std::int64_t> shape) {
-  std::string text = "[";
-  for (std::size_t dim = 0; dim < shape.size(); ++dim) text += (dim == 0 ? "" : ", ") + std::to_string(shape[dim]);
-  return text + "]";
-}
-
-std::int64_t count_of(std::span<const std::int64_t> shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 /// One pass over two arrays. Value is what elements are compared as.
 template <class Value>
@@ -71,7 +59,25 @@ class Pass {
     const std::int64_t end = std::min(walk_.size(), (segment + 1) * kSegment);
     double sum = 0;
     for (std::int64_t position = segment * kSegment; position < end; position += kStrip) {
-      sum += judge_strip(worker, position, static_cast<std::size_t>(std::min(kStrip, end - position)));
+      const std::int64_t count = std::min(kStrip, end - position);
+      sum += plan_.grid ? judge_by_block(worker, position, count)
+                        : judge_strip(worker, position, static_cast<std::size_t>(count));
+    }
+    return sum;
+  }
+
+  /// Judges a strip in runs that lie in one tile block each.
+  double judge_by_block(Worker& worker, std::int64_t position, std::int64_t count) const {
+    double sum = 0;
+    for (std::int64_t run = 0; count > 0; position += run, count -= run) {
+      const std::int64_t element = first_ + walk_.row_major(position);
+      run = walk_.is_row_major() ? std::min(count, plan_.grid->run_from(element, plan_.shape)) : 1;
+      const Maxima before = std::exchange(worker.tally.maxima(), Maxima{});
+      sum += judge_strip(worker, position, static_cast<std::size_t>(run));
+      if (const double error = worker.tally.maxima().absolute; error > 0) {
+        worker.tally.add_block(plan_.grid->block_of(element, plan_.shape), {0, error});
+      }
+      worker.tally.raise(before);
     }
     return sum;
   }
@@ -167,66 +173,17 @@ class Pass {
   const ScanFn of_doubles_;
 };
 
-Status check_shapes(const ArrayView& actual, const ArrayView& expected) {
-  if (std::ranges::equal(actual.shape, expected.shape)) return {};
-  return Error{"compare: wanted two tensors of one shape, got " + shape_text(actual.shape) + " and " +
-               shape_text(expected.shape)};
-}
-
-Status check_tolerance(const Tolerance& tolerance) {
-  if (tolerance.rtol >= 0 && tolerance.atol >= 0) return {};
-  return Error{"compare: wanted tolerances of at least 0, got rtol " + std::to_string(tolerance.rtol) + " and atol " +
-               std::to_string(tolerance.atol)};
-}
-
-/// The product of extents may not overflow, so that positions are numbers.
-Status check_size(std::span<const std::int64_t> shape) {
-  std::int64_t size = 1;
-  for (const std::int64_t extent : shape) {
-    if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) {
-      return Error{"compare: wanted a shape of at most 2^63 - 1 elements, got " + shape_text(shape)};
-    }
-  }
-  return {};
-}
-
-Status check_detail(std::span<const std::int64_t> shape, const Detail& detail) {
-  if (detail.keep < 1 || detail.keep > kMostKept) {
-    return Error{"compare: keep: wanted 1 to " + std::to_string(kMostKept) + " mismatches, got " +
-                 std::to_string(detail.keep)};
-  }
-  if (detail.block.size() > shape.size() || std::ranges::any_of(detail.block, [](auto extent) { return extent < 1; })) {
-    return Error{"compare: block: wanted up to " + std::to_string(shape.size()) + " extents of at least 1, got " +
-                 shape_text(detail.block)};
-  }
-  return {};
-}
-
-/// The grid of a block over the trailing dimensions, coarse enough for a table of all blocks.
-BlockGrid grid_of(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& block) {
-  BlockGrid result{std::vector<std::int64_t>(shape.size(), 1), std::vector<std::int64_t>(shape.size(), 0)};
-  std::ranges::copy(block, result.extents.end() - static_cast<std::ptrdiff_t>(block.size()));
-  const auto count = [&] {
-    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-      result.grid[dim] = shape[dim] / result.extents[dim] + (shape[dim] % result.extents[dim] != 0);
-    }
-    return std::accumulate(result.grid.begin(), result.grid.end(), 1.0, std::multiplies<>());
-  };
-  while (count() > static_cast<double>(kMostBlocks)) {
-    result.extents[static_cast<std::size_t>(std::ranges::max_element(result.grid) - result.grid.begin())] *= 2;
-  }
-  return result;
-}
-
 }  // namespace
 
 struct PiecewiseComparison::State {
   explicit State(TallyPlan described)
-      : plan(std::move(described)),
-        total(plan),
-        size(count_of(plan.shape)),
-        // Odd, so that no period of a power of two is sampled at one phase.
-        stride(size <= kSamples ? 1 : (size / kSamples) | 1) {}
+      : plan(std::move(described)), total(plan), size(count_of(plan.shape)), stride(validation::sample_stride(size)) {}
+
+  [[nodiscard]] Status check_piece(std::int64_t count, std::int64_t first) const {
+    if (count >= 0 && first >= 0 && first <= size && count <= size - first) return {};
+    return Error{"compare: wanted a piece of the " + std::to_string(size) + " elements, got " + std::to_string(count) +
+                 " from element " + std::to_string(first) + " on"};
+  }
 
   TallyPlan plan;
   Tally total;
@@ -243,21 +200,14 @@ PiecewiseComparison::~PiecewiseComparison() = default;
 
 Result<PiecewiseComparison> PiecewiseComparison::start(std::span<const std::int64_t> shape, const Tolerance& tolerance,
                                                        const Detail& detail) {
-  TILEGYM_TRY(check_tolerance(tolerance));
-  TILEGYM_TRY(check_size(shape));
-  TILEGYM_TRY(check_detail(shape, detail));
-  TallyPlan plan{{shape.begin(), shape.end()}, tolerance, {}, detail.keep, std::nullopt};
-  if (!detail.block.empty()) plan.grid = grid_of(shape, detail.block);
+  TILEGYM_ASSIGN(TallyPlan plan, make_plan(shape, tolerance, detail));
   return PiecewiseComparison(std::make_unique<State>(std::move(plan)));
 }
 
 Status PiecewiseComparison::add(const ArrayView& actual, const ArrayView& expected, std::int64_t first) {
   TILEGYM_TRY(check_shapes(actual, expected));
   const std::int64_t count = count_of(actual.shape);
-  if (first < 0 || first > state_->size || count > state_->size - first) {
-    return Error{"compare: wanted a piece of the " + std::to_string(state_->size) + " elements, got " +
-                 std::to_string(count) + " from element " + std::to_string(first) + " on"};
-  }
+  TILEGYM_TRY(state_->check_piece(count, first));
   if (count == 0) return {};
   state_->plan.unit = ulp_unit(actual.type);
   const Walk walk(actual, expected);
@@ -266,6 +216,20 @@ Status PiecewiseComparison::add(const ArrayView& actual, const ArrayView& expect
                        : Pass<double>(walk, state_->plan, first, state_->stride).run(state_->total);
   state_->elements += count;
   return {};
+}
+
+Status PiecewiseComparison::add_matching(const Matching& piece, std::int64_t first, std::span<const double> samples) {
+  TILEGYM_TRY(state_->check_piece(piece.elements, first));
+  state_->total.raise({piece.max_abs_error, piece.max_rel_error, piece.max_ulp_error});
+  state_->total.add_scanned({piece.sum, piece.signed_zeros});
+  for (const double error : samples) state_->total.sample(error);
+  state_->sum += piece.sum;
+  state_->elements += piece.elements;
+  return {};
+}
+
+std::int64_t PiecewiseComparison::sample_stride() const noexcept {
+  return state_->stride;
 }
 
 Comparison PiecewiseComparison::result() const {

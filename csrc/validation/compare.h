@@ -10,6 +10,7 @@
 
 #include "common/result.h"
 #include "validation/element.h"
+#include "validation/tolerance.h"
 
 namespace tilegym::validation {
 
@@ -19,13 +20,6 @@ struct ArrayView {
   const std::byte* data;  ///< element 0; may be null without elements
   std::span<const std::int64_t> shape;
   std::span<const std::int64_t> strides;
-};
-
-/// Two elements match where |actual - expected| <= atol + rtol * |expected|, or where they are equal (infinities too).
-struct Tolerance {
-  double rtol = 0;
-  double atol = 0;
-  bool equal_nan = false;  ///< whether a NaN matches a NaN; a NaN never matches a number
 };
 
 /// What is kept besides the counts.
@@ -46,13 +40,13 @@ struct Mismatch {
 struct BlockErrors {
   std::vector<std::int64_t> block;  ///< index of the block in the grid
   std::int64_t mismatches = 0;
-  double max_abs_error = 0;  ///< over its mismatches without a NaN
+  double max_abs_error = 0;  ///< over its pairs without a NaN, matching ones too
 };
 
 struct BlockMap {
   std::vector<std::int64_t> extents;  ///< elements of a block, for every dimension
   std::vector<std::int64_t> grid;     ///< number of blocks, for every dimension
-  std::vector<BlockErrors> blocks;    ///< those with a mismatch, in row-major order
+  std::vector<BlockErrors> blocks;    ///< those with an error or a mismatch, in row-major order
 };
 
 /// Percentiles that are estimated, in percent.
@@ -103,6 +97,19 @@ class PiecewiseComparison {
   /// A piece of consecutive elements of the whole's row-major order, in any shape, from element `first` on. Each
   /// element is to be added once. Errors: different shapes, a piece that reaches outside the whole.
   [[nodiscard]] Status add(const ArrayView& actual, const ArrayView& expected, std::int64_t first);
+
+  /// A piece of finite pairs that match, measured elsewhere. `samples` are the errors of every sample_stride()th
+  /// element of the whole that lies in the piece. Errors: a piece that reaches outside the whole.
+  struct Matching {
+    std::int64_t elements = 0;
+    double sum = 0;  ///< of absolute errors
+    double max_abs_error = 0;
+    double max_rel_error = 0;
+    double max_ulp_error = 0;
+    std::int64_t signed_zeros = 0;
+  };
+  [[nodiscard]] Status add_matching(const Matching& piece, std::int64_t first, std::span<const double> samples);
+  [[nodiscard]] std::int64_t sample_stride() const noexcept;
   [[nodiscard]] Comparison result() const;
 
  private:

@@ -31,45 +31,30 @@ std::size_t BlockGrid::block_of(std::int64_t element, std::span<const std::int64
   return static_cast<std::size_t>(block);
 }
 
-Tally::Tally(const TallyPlan& plan) : plan_(&plan), buckets_(kBuckets + 2, 0) {}
+std::int64_t BlockGrid::run_from(std::int64_t element, std::span<const std::int64_t> shape) const noexcept {
+  if (shape.empty()) return 1;
+  const std::int64_t column = element % shape.back();
+  return std::min(extents.back() - column % extents.back(), shape.back() - column);
+}
+
+Tally::Tally(const TallyPlan& plan) : plan_(&plan), buckets_(kBuckets, 0) {}
 
 template <class Value>
 double Tally::add(Value actual, Value expected, std::int64_t element) {
   const Pair pair = judge(actual, expected, plan_->tolerance, plan_->unit);
   if (!pair.matches) note_mismatch(actual, expected, pair, element);
-  nan_in_both_ += pair.nan_in_actual && pair.nan_in_expected;
-  nan_in_actual_ += pair.nan_in_actual && !pair.nan_in_expected;
-  nan_in_expected_ += pair.nan_in_expected && !pair.nan_in_actual;
-  const auto a = static_cast<double>(actual);
-  const auto e = static_cast<double>(expected);
-  count_infinities(a, e);
-  signed_zeros_ += a == 0 && e == 0 && std::signbit(a) != std::signbit(e);
   maxima_.absolute = std::max(maxima_.absolute, pair.error);
   maxima_.relative = std::max(maxima_.relative, pair.relative);
   maxima_.ulps = std::max(maxima_.ulps, pair.ulps);
-  if (!pair.has_nan() && std::isfinite(pair.error)) return pair.error;
-  ++unmeasured_;
-  return 0;
+  return count(pair, static_cast<double>(actual), static_cast<double>(expected), counts_);
 }
 
 template double Tally::add(double, double, std::int64_t);
 template double Tally::add(std::int64_t, std::int64_t, std::int64_t);
 
-void Tally::count_infinities(double actual, double expected) noexcept {
-  if (!std::isinf(actual) && !std::isinf(expected)) return;
-  const bool both = actual == expected;
-  infinity_in_both_ += both;
-  infinity_in_actual_ += !both && std::isinf(actual);
-  infinity_in_expected_ += !both && std::isinf(expected);
-}
-
 template <class Value>
 void Tally::note_mismatch(Value actual, Value expected, const Pair& pair, std::int64_t element) {
-  ++mismatches_;
-  // A NaN ranks above every error; std::numeric_limits<double>::max() stands for an infinite one.
-  constexpr double kHighest = std::numeric_limits<double>::max();
-  const double rank = pair.has_nan() ? kInfinity : std::min(pair.error, kHighest);
-  Kept kept{element, static_cast<double>(actual), static_cast<double>(expected), rank};
+  Kept kept{element, static_cast<double>(actual), static_cast<double>(expected), pair.rank()};
   keep_first(kept);
   keep_worst(kept);
   if (!pair.has_nan()) {
@@ -77,14 +62,13 @@ void Tally::note_mismatch(Value actual, Value expected, const Pair& pair, std::i
     kept.rank = pair.relative;
     keep_greatest(greatest_relative_, kept);
   }
-  if (plan_->grid) count_block(pair, element);
+  if (plan_->grid) add_block(plan_->grid->block_of(element, plan_->shape), {1, pair.error});
 }
 
-void Tally::count_block(const Pair& pair, std::int64_t element) {
+void Tally::add_block(std::size_t block, const BlockCount& found) {
   if (blocks_.empty()) blocks_.resize(plan_->grid->size());
-  BlockCount& count = blocks_[plan_->grid->block_of(element, plan_->shape)];
-  ++count.mismatches;
-  count.max_abs_error = std::max(count.max_abs_error, pair.error);
+  blocks_[block].mismatches += found.mismatches;
+  blocks_[block].max_abs_error = std::max(blocks_[block].max_abs_error, found.max_abs_error);
 }
 
 void Tally::keep_first(const Kept& kept) {
@@ -110,31 +94,40 @@ void Tally::keep_greatest(std::optional<Kept>& greatest, const Kept& kept) noexc
 }
 
 void Tally::sample(double error) noexcept {
-  const std::int64_t bucket = (std::bit_cast<std::int64_t>(error) >> kBucketShift) - kLowestBucket;
-  // The first bucket is for zero, the last for what is not finite; a tiny error is no zero.
-  const std::int64_t place = error == 0 ? 0 : std::clamp<std::int64_t>(bucket + 1, 1, kBuckets);
-  ++buckets_[static_cast<std::size_t>(std::isfinite(error) ? place : std::int64_t{kBuckets + 1})];
+  ++buckets_[static_cast<std::size_t>(bucket_of(error, std::bit_cast<std::int64_t>(error)))];
 }
 
-void Tally::merge(const Tally& other) {
-  maxima_.absolute = std::max(maxima_.absolute, other.maxima_.absolute);
-  maxima_.relative = std::max(maxima_.relative, other.maxima_.relative);
-  maxima_.ulps = std::max(maxima_.ulps, other.maxima_.ulps);
-  for (const auto count : {&Tally::mismatches_, &Tally::nan_in_both_, &Tally::nan_in_actual_, &Tally::nan_in_expected_,
-                           &Tally::infinity_in_both_, &Tally::infinity_in_actual_, &Tally::infinity_in_expected_,
-                           &Tally::signed_zeros_, &Tally::unmeasured_}) {
-    this->*count += other.*count;
+void Tally::raise(const Maxima& other) noexcept {
+  maxima_.absolute = std::max(maxima_.absolute, other.absolute);
+  maxima_.relative = std::max(maxima_.relative, other.relative);
+  maxima_.ulps = std::max(maxima_.ulps, other.ulps);
+}
+
+void Tally::add_counts(const Counts& other) noexcept {
+  for (const auto member : {&Counts::mismatches, &Counts::nan_in_both, &Counts::nan_in_actual, &Counts::nan_in_expected,
+                            &Counts::infinity_in_both, &Counts::infinity_in_actual, &Counts::infinity_in_expected,
+                            &Counts::signed_zeros, &Counts::unmeasured}) {
+    counts_.*member += other.*member;
   }
+}
+
+void Tally::add_samples(std::span<const std::uint32_t> buckets) noexcept {
+  std::ranges::transform(buckets_, buckets, buckets_.begin(), std::plus<>());
+}
+
+void Tally::adopt_places(const Tally& other) {
   for (const Kept& kept : other.first_) keep_first(kept);
   for (const Kept& kept : other.worst_) keep_worst(kept);
   if (other.greatest_absolute_) keep_greatest(greatest_absolute_, *other.greatest_absolute_);
   if (other.greatest_relative_) keep_greatest(greatest_relative_, *other.greatest_relative_);
-  if (blocks_.empty()) blocks_.resize(other.blocks_.size());
-  for (std::size_t i = 0; i < other.blocks_.size(); ++i) {
-    blocks_[i].mismatches += other.blocks_[i].mismatches;
-    blocks_[i].max_abs_error = std::max(blocks_[i].max_abs_error, other.blocks_[i].max_abs_error);
-  }
-  std::ranges::transform(buckets_, other.buckets_, buckets_.begin(), std::plus<>());
+}
+
+void Tally::merge(const Tally& other) {
+  raise(other.maxima_);
+  add_counts(other.counts_);
+  add_samples(other.buckets_);
+  adopt_places(other);
+  for (std::size_t block = 0; block < other.blocks_.size(); ++block) add_block(block, other.blocks_[block]);
 }
 
 Mismatch Tally::described(const Kept& kept) const {
@@ -144,7 +137,7 @@ Mismatch Tally::described(const Kept& kept) const {
 BlockMap Tally::block_map() const {
   BlockMap map{plan_->grid->extents, plan_->grid->grid, {}};
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    if (blocks_[block].mismatches == 0) continue;
+    if (blocks_[block].mismatches == 0 && blocks_[block].max_abs_error == 0) continue;
     map.blocks.push_back(
         {unravel(static_cast<std::int64_t>(block), map.grid), blocks_[block].mismatches, blocks_[block].max_abs_error});
   }
@@ -159,7 +152,7 @@ double Tally::percentile(double percent) const noexcept {
   std::size_t place = 0;
   while (place + 1 < buckets_.size() && below + buckets_[place] < rank) below += buckets_[place++];
   if (place == 0) return 0;
-  if (place == kBuckets + 1) return kInfinity;
+  if (place + 1 == buckets_.size()) return kInfinity;
   const auto low = (static_cast<std::int64_t>(place) - 1 + kLowestBucket) << kBucketShift;
   const auto high = low + (std::int64_t{1} << kBucketShift);
   const double middle = (std::bit_cast<double>(low) + std::bit_cast<double>(high)) / 2;
@@ -168,14 +161,14 @@ double Tally::percentile(double percent) const noexcept {
 
 Comparison Tally::summary() const {
   Comparison result;
-  result.mismatches = mismatches_;
-  result.nan_in_both = nan_in_both_;
-  result.nan_in_actual = nan_in_actual_;
-  result.nan_in_expected = nan_in_expected_;
-  result.infinity_in_both = infinity_in_both_;
-  result.infinity_in_actual = infinity_in_actual_;
-  result.infinity_in_expected = infinity_in_expected_;
-  result.signed_zeros = signed_zeros_;
+  result.mismatches = counts_.mismatches;
+  result.nan_in_both = counts_.nan_in_both;
+  result.nan_in_actual = counts_.nan_in_actual;
+  result.nan_in_expected = counts_.nan_in_expected;
+  result.infinity_in_both = counts_.infinity_in_both;
+  result.infinity_in_actual = counts_.infinity_in_actual;
+  result.infinity_in_expected = counts_.infinity_in_expected;
+  result.signed_zeros = counts_.signed_zeros;
   result.max_abs_error = maxima_.absolute;
   result.max_rel_error = maxima_.relative;
   result.max_ulp_error = maxima_.ulps;

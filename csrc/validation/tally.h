@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "validation/compare.h"
 #include "validation/pair.h"
 #include "validation/scan.h"
 
@@ -20,6 +21,8 @@ struct BlockGrid {
   [[nodiscard]] std::size_t size() const noexcept;
   /// Number, in row-major order, of the block with an element of the shape.
   [[nodiscard]] std::size_t block_of(std::int64_t element, std::span<const std::int64_t> shape) const noexcept;
+  /// How many elements from that one on, in row-major order, lie in its block without a gap.
+  [[nodiscard]] std::int64_t run_from(std::int64_t element, std::span<const std::int64_t> shape) const noexcept;
 };
 
 /// What a tally needs to know of the whole.
@@ -38,7 +41,7 @@ class Tally {
   explicit Tally(const TallyPlan& plan);
 
   /// A strip whose pairs are all finite and match.
-  void add_scanned(const StripSums& sums) noexcept { signed_zeros_ += sums.signed_zeros; }
+  void add_scanned(const StripSums& sums) noexcept { counts_.signed_zeros += sums.signed_zeros; }
   [[nodiscard]] Maxima& maxima() noexcept { return maxima_; }
 
   /// One pair; `element` is its place in row-major order of the whole. Returns its error where that is finite, else 0.
@@ -47,10 +50,23 @@ class Tally {
 
   void sample(double error) noexcept;
   void merge(const Tally& other);
+
+  /// What was found elsewhere, part by part.
+  void raise(const Maxima& other) noexcept;
+  void add_counts(const Counts& other) noexcept;
+  void add_samples(std::span<const std::uint32_t> buckets) noexcept;  ///< kBuckets of them
+  void adopt_places(const Tally& other);                              ///< mismatches that are kept, uncounted
+  struct BlockCount {
+    std::int64_t mismatches = 0;
+    double max_abs_error = 0;
+  };
+  /// Precondition: the plan has a grid, with that block.
+  void add_block(std::size_t block, const BlockCount& found);
+
   /// Everything but elements and mean.
   [[nodiscard]] Comparison summary() const;
   /// Pairs whose error is not finite.
-  [[nodiscard]] std::int64_t unmeasured() const noexcept { return unmeasured_; }
+  [[nodiscard]] std::int64_t unmeasured() const noexcept { return counts_.unmeasured; }
 
  private:
   struct Kept {
@@ -59,14 +75,8 @@ class Tally {
     double expected;
     double rank;  ///< higher is worse
   };
-  struct BlockCount {
-    std::int64_t mismatches = 0;
-    double max_abs_error = 0;
-  };
   template <class Value>
   void note_mismatch(Value actual, Value expected, const Pair& pair, std::int64_t element);
-  void count_infinities(double actual, double expected) noexcept;
-  void count_block(const Pair& pair, std::int64_t element);
   void keep_first(const Kept& kept);
   void keep_worst(const Kept& kept);
   static void keep_greatest(std::optional<Kept>& greatest, const Kept& kept) noexcept;
@@ -74,22 +84,9 @@ class Tally {
   [[nodiscard]] BlockMap block_map() const;
   [[nodiscard]] double percentile(double percent) const noexcept;
 
-  // Eight buckets for each power of two, between them: exponent and three bits of the mantissa of a double.
-  static constexpr int kBucketShift = 49;
-  static constexpr std::int64_t kLowestBucket = std::int64_t{1023 - 320} << 3;
-  static constexpr std::size_t kBuckets = 8 * 640;
-
   const TallyPlan* plan_;
   Maxima maxima_;
-  std::int64_t mismatches_ = 0;
-  std::int64_t nan_in_both_ = 0;
-  std::int64_t nan_in_actual_ = 0;
-  std::int64_t nan_in_expected_ = 0;
-  std::int64_t infinity_in_both_ = 0;
-  std::int64_t infinity_in_actual_ = 0;
-  std::int64_t infinity_in_expected_ = 0;
-  std::int64_t signed_zeros_ = 0;
-  std::int64_t unmeasured_ = 0;
+  Counts counts_;
   std::vector<Kept> first_;
   std::vector<Kept> worst_;
   std::optional<Kept> greatest_absolute_;

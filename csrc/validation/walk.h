@@ -22,10 +22,16 @@ class Walk {
   /// Whether row_major(position) is position.
   [[nodiscard]] bool is_row_major() const noexcept { return in_order_; }
 
+  /// The dimensions, outermost first; there is at least one.
+  [[nodiscard]] const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
+  /// Distances of neighbours in row-major order.
+  [[nodiscard]] const std::vector<std::int64_t>& steps() const noexcept { return steps_; }
+
   /// One of the arrays along this walk.
   class Side {
    public:
     [[nodiscard]] ElementType type() const noexcept { return type_; }
+    [[nodiscard]] const std::vector<std::int64_t>& strides() const noexcept { return strides_; }  ///< bytes
     /// Where `count` elements from `position` on lie side by side, or null.
     [[nodiscard]] const std::byte* packed(std::int64_t position, std::size_t count) const noexcept;
     /// Reads `count` elements from `position` on. Value is double, or int64 for integers.
@@ -39,7 +45,7 @@ class Walk {
     ElementType type_{};
     const std::byte* data_ = nullptr;
     const std::vector<std::int64_t>* extents_ = nullptr;
-    std::vector<std::int64_t> strides_;  ///< bytes
+    std::vector<std::int64_t> strides_;
   };
   [[nodiscard]] const Side& actual() const noexcept { return actual_; }
   [[nodiscard]] const Side& expected() const noexcept { return expected_; }

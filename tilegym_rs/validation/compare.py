@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tilegym_rs.validation import on_device
 from tilegym_rs.validation.records import FAIL, NOT_COMPARED, PASS
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ class Outcome:
 
 
 _KEPT = 3
-# Elements of a piece that is copied from a device.
-_PIECE = 1 << 22
+_MOST_DIMENSIONS = 16
 
 
 def compare(
@@ -81,7 +81,11 @@ def statistics(
     block: Sequence[int] | None = None,
     keep: int = _KEPT,
 ) -> _core.Comparison:
-    """Every statistic of two tensors of one shape. Tensors that are not on the CPU are copied piece by piece."""
+    """Every statistic of two tensors of one shape.
+
+    Tensors on one CUDA device are compared there, in one pass by a kernel; without it, and for more than 16 dimensions,
+    in pieces by PyTorch's operations. Tensors of two devices are copied to the host piece by piece.
+    """
     from tilegym_rs import _core
 
     actual, expected = _plain(actual), _plain(expected)
@@ -89,10 +93,23 @@ def statistics(
     options["block"] = [int(extent) for extent in block] if block else None
     if actual.device.type == "cpu" and expected.device.type == "cpu":
         return _core.compare(actual, expected, **options)
+    if actual.device.type == "cuda" and actual.device == expected.device:
+        if _core.cuda_kernels and actual.dim() <= _MOST_DIMENSIONS:
+            return _by_kernel(actual, expected, options)
+        return on_device.statistics(actual, expected, options)
     whole = _core.PiecewiseComparison(list(actual.shape), **options)
-    for first, part, reference in _pieces(actual, expected, 0):
+    for first, part, reference in on_device.pieces(actual, expected):
         whole.add(part.cpu(), reference.cpu(), first)
     return whole.result()
+
+
+def _by_kernel(actual: torch.Tensor, expected: torch.Tensor, options: dict[str, Any]) -> _core.Comparison:
+    from tilegym_rs import _core
+
+    needed = _core.cuda_workspace_bytes(list(actual.shape), options["block"])
+    workspace = torch.empty(needed, dtype=torch.uint8, device=actual.device)
+    stream = torch.cuda.current_stream(actual.device).cuda_stream
+    return _core.compare_cuda(actual, expected, workspace, stream, **options)
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
@@ -101,23 +118,6 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.layout != torch.strided:
         tensor = tensor.to_dense()
     return tensor.resolve_conj().resolve_neg()
-
-
-def _pieces(
-    actual: torch.Tensor, expected: torch.Tensor, first: int
-) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
-    """Consecutive parts of two tensors in row-major order, each with the number of its first element."""
-    if actual.numel() <= _PIECE or actual.dim() == 0:
-        yield first, actual, expected
-        return
-    inner = actual.numel() // actual.shape[0]
-    rows = max(1, _PIECE // inner)
-    for start in range(0, actual.shape[0], rows):
-        part, reference = actual[start : start + rows], expected[start : start + rows]
-        if inner > _PIECE:
-            yield from _pieces(part[0], reference[0], first + start * inner)
-        else:
-            yield first + start * inner, part, reference
 
 
 def _message(found: _core.Comparison, tolerance: Tolerance, nan_equal: bool, tile: Mapping[str, int]) -> str:

@@ -5,11 +5,14 @@
 #include <string>
 
 #include "bindings/comparison.h"
+#include "bindings/core/compare_image.h"
 #include "bindings/core/tensor_exchange.h"
 #include "bindings/core/topics.h"
 #include "runtime/dtype.h"
 #include "runtime/tensor.h"
 #include "validation/compare.h"
+#include "validation/cuda_queue.h"
+#include "validation/device_compare.h"
 
 namespace tilegym::bindings {
 namespace {
@@ -45,12 +48,17 @@ ElementType element_type(const dlpack::Tensor& tensor, const char* name) {
                         "': wanted a real dtype of at least 8 bits, got " + runtime::dtype_name(tensor.dtype));
 }
 
-void check_device(const dlpack::Tensor& tensor, const char* name) {
+runtime::Device device_of(const dlpack::Tensor& tensor, const char* name) {
   auto device = runtime::device_of(tensor.device);
-  if (device.ok() && device.value().kind == runtime::DriverKind::cpu) return;
-  const std::string got = device.ok() ? "one on " + runtime::device_text(device.value()) : device.error().message;
-  throw py::value_error(std::string("compare(): argument '") + name + "': wanted a tensor on the CPU, got " + got +
-                        "; pass tensor.cpu()");
+  if (device.ok()) return device.value();
+  throw py::value_error(std::string("compare(): argument '") + name + "': " + device.error().message);
+}
+
+void check_device(const dlpack::Tensor& tensor, const char* name) {
+  const runtime::Device device = device_of(tensor, name);
+  if (device.kind == runtime::DriverKind::cpu) return;
+  throw py::value_error(std::string("compare(): argument '") + name + "': wanted a tensor on the CPU, got one on " +
+                        runtime::device_text(device) + "; pass tensor.cpu()");
 }
 
 /// A tensor of either argument. Packed strides are made up where the producer leaves them out.
@@ -75,9 +83,14 @@ struct Borrowed {
   }
 };
 
-Borrowed borrow(const py::object& object, const char* name) {
+Borrowed borrow_anywhere(const py::object& object, const char* name) {
   Borrowed borrowed{};
   if (borrow_tensor(object.ptr(), borrowed.tensor, "compare", name) == nullptr) throw py::error_already_set();
+  return borrowed;
+}
+
+Borrowed borrow(const py::object& object, const char* name) {
+  Borrowed borrowed = borrow_anywhere(object, name);
   check_device(borrowed.tensor, name);
   return borrowed;
 }
@@ -102,6 +115,46 @@ Comparison compare(const py::object& actual, const py::object& expected, double 
   return std::move(result).value();
 }
 
+/// The one CUDA device of three tensors.
+runtime::Device common_device(const Borrowed& actual, const Borrowed& expected, const Borrowed& workspace) {
+  const runtime::Device device = device_of(actual.tensor, "actual");
+  for (const auto& [other, name] : {std::pair{&expected, "expected"}, {&workspace, "workspace"}}) {
+    if (device_of(other->tensor, name) == device && device.kind == runtime::DriverKind::cuda) continue;
+    throw py::value_error(std::string("compare_cuda(): wanted three tensors on one CUDA device, got actual on ") +
+                          runtime::device_text(device) + " and " + name + " on " +
+                          runtime::device_text(device_of(other->tensor, name)));
+  }
+  return device;
+}
+
+std::span<std::byte> bytes_of(Borrowed& workspace) {
+  const ArrayView view = workspace.view("workspace");
+  if (view.type != ElementType::u8 || view.shape.size() != 1 || view.strides[0] != 1) {
+    throw py::value_error("compare_cuda(): argument 'workspace': wanted packed bytes, uint8 of one dimension");
+  }
+  return {const_cast<std::byte*>(view.data), static_cast<std::size_t>(view.shape[0])};
+}
+
+Comparison compare_cuda(const py::object& actual, const py::object& expected, const py::object& workspace,
+                        std::uintptr_t stream, double rtol, double atol, bool equal_nan, std::int64_t keep,
+                        const std::optional<Extents>& block) {
+  Borrowed first = borrow_anywhere(actual, "actual");
+  Borrowed second = borrow_anywhere(expected, "expected");
+  Borrowed memory = borrow_anywhere(workspace, "workspace");
+  const runtime::Device device = common_device(first, second, memory);
+  const ArrayView actual_view = first.view("actual");
+  const ArrayView expected_view = second.view("expected");
+  const std::span<std::byte> bytes = bytes_of(memory);
+  auto result = [&]() -> Result<Comparison> {
+    const py::gil_scoped_release unlocked;
+    TILEGYM_ASSIGN(const auto queue, validation::open_cuda_queue(compare_image(), device.ordinal, stream));
+    return validation::compare_on_device(*queue, actual_view, expected_view, {rtol, atol, equal_nan},
+                                         detail_of(keep, block), bytes);
+  }();
+  if (!result) throw py::value_error(result.error().message);
+  return std::move(result).value();
+}
+
 PiecewiseComparison start(const Extents& shape, double rtol, double atol, bool equal_nan, std::int64_t keep,
                           const std::optional<Extents>& block) {
   auto result = PiecewiseComparison::start(shape, {rtol, atol, equal_nan}, detail_of(keep, block));
@@ -116,6 +169,14 @@ void add(PiecewiseComparison& comparison, const py::object& actual, const py::ob
   if (!added) throw py::value_error(added.error().message);
 }
 
+void add_matching(PiecewiseComparison& comparison, std::int64_t elements, double sum, double max_abs, double max_rel,
+                  double max_ulp, std::int64_t signed_zeros, std::int64_t position,
+                  const std::vector<double>& samples) {
+  const Status added =
+      comparison.add_matching({elements, sum, max_abs, max_rel, max_ulp, signed_zeros}, position, samples);
+  if (!added) throw py::value_error(added.error().message);
+}
+
 }  // namespace
 
 void bind_compare(py::module_& module) {
@@ -126,12 +187,31 @@ void bind_compare(py::module_& module) {
       "Compares two CPU tensors of one shape in one pass; dtypes may differ. `keep` first and `keep` worst mismatches "
       "are kept; `block`, extents over the trailing dimensions, asks for the mismatches of each tile block. Raises "
       "TypeError for an object that is no tensor, ValueError for another device, shape or dtype.");
+  module.def(
+      "compare_cuda", compare_cuda, py::arg("actual"), py::arg("expected"), py::arg("workspace"), py::arg("stream"),
+      py::kw_only(), py::arg("rtol"), py::arg("atol"), py::arg("equal_nan") = false, py::arg("keep") = 1,
+      py::arg("block") = py::none(),
+      "compare() for two tensors on one CUDA device, in one pass there on `stream`, a CUstream; waits for it. "
+      "`workspace` is a uint8 tensor of cuda_workspace_bytes() there. Raises ValueError also where cuda_kernels is "
+      "False and for more than 16 dimensions.");
+  module.def(
+      "cuda_workspace_bytes",
+      [](const Extents& shape, const std::optional<Extents>& block) {
+        return validation::device_workspace_bytes(shape, detail_of(1, block));
+      },
+      py::arg("shape"), py::arg("block") = py::none());
+  module.attr("cuda_kernels") = !compare_image().empty();
   py::class_<PiecewiseComparison>(module, "PiecewiseComparison",
                                   "compare() for tensors that are not in host memory as a whole.")
       .def(py::init(&start), py::arg("shape"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
            py::arg("equal_nan") = false, py::arg("keep") = 1, py::arg("block") = py::none())
       .def("add", add, py::arg("actual"), py::arg("expected"), py::arg("first"),
            "Adds consecutive elements of the whole's row-major order, from element `first` on.")
+      .def("add_matching", add_matching, py::arg("elements"), py::arg("sum"), py::arg("max_abs"), py::arg("max_rel"),
+           py::arg("max_ulp"), py::arg("signed_zeros"), py::arg("first"), py::arg("samples"),
+           "Adds consecutive elements that were found finite and matching elsewhere; `samples` are the errors of every "
+           "sample_stride-th element of the whole among them.")
+      .def_property_readonly("sample_stride", &PiecewiseComparison::sample_stride)
       .def("result", &PiecewiseComparison::result);
 }
 

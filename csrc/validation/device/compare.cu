@@ -1,0 +1,1 @@
+#include "validation/device/kernels.h"
