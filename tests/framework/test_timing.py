@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilegym_rs.validation import timing
+from tilegym_rs.validation import cupti, timing
 
 
 def test_median_and_quartiles():
@@ -34,3 +34,28 @@ def test_a_shared_device_is_said(monkeypatch):
     monkeypatch.setattr(timing, "_BUDGET_SECONDS", 0.0)
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "4")
     assert "shared by 4 workers" in timing.time_warm_calls(lambda: None, "cpu").method
+
+
+@pytest.mark.parametrize(
+    ("spans", "calls", "times"),
+    [
+        ([(10.0, 4.0), (0.0, 2.0)], 2, [0.002, 0.004]),
+        ([(0.0, 2.0), (3.0, 1.0), (10.0, 4.0), (15.0, 1.0)], 2, [0.003, 0.005]),
+        ([(0.0, 2.0), (3.0, 1.0), (10.0, 4.0)], 2, None),
+        ([(0.0, 0.0), (3.0, 1.0)], 2, None),
+        ([], 2, None),
+    ],
+    ids=["one kernel a call", "two", "not the same in each", "no time", "nothing ran"],
+)
+def test_work_on_the_device_is_told_by_call(spans, calls, times):
+    assert cupti.by_call(spans, calls) == times
+
+
+@pytest.mark.parametrize(("found", "clock"), [([1.0, 2.0], "cupti"), (None, "cuda events")])
+def test_a_gpu_is_timed_by_cupti_else_by_events(monkeypatch, found, clock):
+    monkeypatch.setattr(timing, "_BUDGET_SECONDS", 0.0)
+    monkeypatch.setattr(timing, "_cuda_call_ms", lambda call: 3.0)
+    monkeypatch.setattr(cupti, "device_ms", lambda call, calls: found)
+    measured = timing.time_warm_calls(lambda: None, "cuda", 7.0)
+    assert (measured.clock, measured.compile_ms) == (clock, 7.0)
+    assert measured.method.startswith({"cupti": "CUPTI, ", "cuda events": "CUDA events"}[clock])

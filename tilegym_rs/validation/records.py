@@ -27,9 +27,9 @@ class Timing:
     """Times of warm calls in milliseconds, and how they were taken.
 
     compile_ms is what the first call spent compiling kernels, apart from the times; 0 where all were ready. `clock` is
-    what the times were read from: "engine" (the CPU device's own, kernels only), "cuda events" or "wall". `wall` holds
-    the same calls by the wall clock where that is another one; `calibration` times of a fixed piece of work between
-    them, which tell a slower machine from a slower op.
+    what the times were read from: "engine" (the CPU device's own), "cupti" (work on the GPU), "cuda events" or "wall".
+    `wall` holds calls by the wall clock where that is another one, or by CUDA events beside CUPTI; `calibration` times
+    of a fixed piece of work between them, which tell a slower machine from a slower op.
     """
 
     median: float

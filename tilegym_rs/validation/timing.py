@@ -1,4 +1,4 @@
-"""Times of warm calls: kernels by the CPU device's own clock or CUDA events, everything else by the wall clock."""
+"""Times of warm calls: kernels by the CPU device's own clock, CUPTI or CUDA events, the rest by the wall clock."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tilegym_rs.validation import cupti
 from tilegym_rs.validation.records import Timing
 
 MIN_CALLS = 5
@@ -31,7 +32,8 @@ def time_warm_calls(
         engine_nanoseconds: the CPU device's clock, where the op runs there. A call that does not move it is timed by
             the wall clock.
     """
-    measure = _cuda_call_ms if device_type == "cuda" else _host_call_ms
+    if device_type == "cuda":
+        return _time_on_gpu(call, compile_ms)
     call()
     wall: list[float] = []
     engine: list[float] = []
@@ -39,21 +41,35 @@ def time_warm_calls(
     end = time.perf_counter() + _BUDGET_SECONDS
     while len(wall) < MIN_CALLS or (len(wall) < _MAX_CALLS and time.perf_counter() < end):
         before = engine_nanoseconds() if engine_nanoseconds else 0
-        wall.append(measure(call))
+        wall.append(_host_call_ms(call))
         engine.append(((engine_nanoseconds() if engine_nanoseconds else 0) - before) / 1e6)
         if len(calibration) < _CALIBRATIONS:
             calibration.append(_host_call_ms(_fixed_work))
     by_engine = min(engine) > 0.0
-    clock = "engine" if by_engine else "cuda events" if device_type == "cuda" else "wall"
-    return summarize(
+    return _summary(
         engine if by_engine else wall,
-        _method(clock),
+        "engine" if by_engine else "wall",
         compile_ms,
-        clock=clock,
-        shared=_workers() > 1,
         wall=tuple(wall) if by_engine else (),
         calibration=tuple(calibration),
     )
+
+
+def _time_on_gpu(call: Callable[[], Any], compile_ms: float) -> Timing:
+    """By CUPTI, whose times are those of the kernels alone, else by CUDA events around each call."""
+    call()
+    events: list[float] = []
+    end = time.perf_counter() + _BUDGET_SECONDS
+    while len(events) < MIN_CALLS or (len(events) < _MAX_CALLS and time.perf_counter() < end):
+        events.append(_cuda_call_ms(call))
+    kernels = cupti.device_ms(call, len(events))
+    if kernels is None:
+        return _summary(events, "cuda events", compile_ms)
+    return _summary(kernels, "cupti", compile_ms, wall=tuple(events))
+
+
+def _summary(times: list[float], clock: str, compile_ms: float, **others: Any) -> Timing:
+    return summarize(times, _method(clock), compile_ms, clock=clock, shared=_workers() > 1, **others)
 
 
 def summarize(times: list[float], method: str, compile_ms: float = 0.0, **others: Any) -> Timing:
@@ -92,7 +108,12 @@ def _workers() -> int:
     return int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
-_CLOCKS = {"engine": "engine clock of the CPU device", "cuda events": "CUDA events", "wall": "wall clock"}
+_CLOCKS = {
+    "engine": "engine clock of the CPU device",
+    "cupti": "CUPTI, work on the device",
+    "cuda events": "CUDA events",
+    "wall": "wall clock",
+}
 
 
 def _method(clock: str) -> str:
