@@ -139,7 +139,7 @@ std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index,
   return value;
 }
 
-bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, Frame& frame,
+void place_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, const Frame& frame,
                RowAccess& row) {
   row.address =
       static_cast<std::uintptr_t>(evaluate(access.address, outer, frame) + correction(access.wraps, outer, 0, frame));
@@ -147,8 +147,14 @@ bool start_row(const Access& access, std::span<const std::int64_t> outer, std::i
   row.begin = 0;
   row.end = lanes;
   row.irregular = !row_is_regular(access, outer, lanes, frame);
-  if (row.irregular) return lanes_allowed(access, outer, lanes, frame);
+  if (row.irregular) return;
   for (const Bound& bound : access.bounds) clip(bound, outer, frame, row);
+}
+
+bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, Frame& frame,
+               RowAccess& row) {
+  place_row(access, outer, lanes, frame, row);
+  if (row.irregular) return lanes_allowed(access, outer, lanes, frame);
   return row_allowed(row, tile_ir::byte_size(access.element), access.place, frame);
 }
 

@@ -13,7 +13,11 @@ namespace tilegym::cpu {
 /// Value of a linear form at `index` (one entry per stride, trailing strides without an entry count as index 0).
 [[nodiscard]] std::int64_t evaluate(const Linear& linear, std::span<const std::int64_t> index, const Frame& frame);
 
-/// Address, stride and range in bounds of the row at the outer indices `outer`; `lanes` is the inner extent. False
+/// Address, stride and range in bounds of the row at the outer indices `outer`; `lanes` is the inner extent.
+void place_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes, const Frame& frame,
+               RowAccess& row);
+
+/// The same for a row that is about to be accessed. False
 /// where the range holds an address that must not be accessed; the frame then has the fault.
 [[nodiscard]] bool start_row(const Access& access, std::span<const std::int64_t> outer, std::int64_t lanes,
                              Frame& frame, RowAccess& row);

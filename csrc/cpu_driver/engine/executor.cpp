@@ -49,6 +49,7 @@ class StepRun {
     return Jump::none;
   }
   Jump operator()(const AtomicStep& step) { return jump_of(run_atomic(step, frame_)); }
+  Jump operator()(const PackedStep& step) { return jump_of(run_packed(step, frame_)); }
 
  private:
   template <class Counter>

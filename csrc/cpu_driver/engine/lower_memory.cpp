@@ -37,6 +37,12 @@ Status Lowering::settle(std::optional<ValueId> value) {
   return {};
 }
 
+/// A pointer cannot tell the halves of a byte apart; views of packed elements can.
+Status Lowering::refuse_packed(ValueId pointer, const Operation& op) const {
+  if (!is_packed(type_of(pointer).element)) return {};
+  return unsupported(place_of(op), "pointers to " + std::string(tile_ir::name(type_of(pointer).element)));
+}
+
 std::optional<Access> Lowering::linear_access(ValueId pointer, std::optional<ValueId> mask, const Operation& op) {
   auto address = linear_of(pointer);
   auto bounds = mask ? mask_of(*mask) : Mask{};
@@ -51,6 +57,7 @@ Status Lowering::lower_load_ptr(const Operation& op) {
   const ValueId pointer = op.group(0)[0];
   const std::optional<ValueId> mask = op.optional(1);
   const std::optional<ValueId> padding = op.optional(2);
+  TILEGYM_TRY(refuse_packed(pointer, op));
   TILEGYM_TRY(settle(pointer));
   TILEGYM_TRY(settle(mask));
   TILEGYM_TRY(settle(padding));
@@ -72,6 +79,7 @@ Status Lowering::lower_store_ptr(const Operation& op) {
   const ValueId pointer = op.group(0)[0];
   const ValueId value = op.group(1)[0];
   const std::optional<ValueId> mask = op.optional(2);
+  TILEGYM_TRY(refuse_packed(pointer, op));
   TILEGYM_TRY(settle(pointer));
   TILEGYM_TRY(settle(mask));
   StoreOut out{

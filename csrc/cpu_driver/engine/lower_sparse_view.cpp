@@ -43,7 +43,7 @@ Result<Lowering::SparseAccess> Lowering::sparse_access(ValueId view_value, std::
   NodeId address =
       compute_node(kTimes, ElementType::i64, {element, uniform_node(sparse_stride, ElementType::i64, op)}, op);
 
-  Linear piece{.base = view.base};
+  Linear piece{.base = address_of(view)};
   std::vector<std::size_t> dimension_of;
   std::vector<NodeId> inside;
   for (std::size_t d = 0; d < type.shape.size(); ++d) {

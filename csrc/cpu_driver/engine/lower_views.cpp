@@ -107,7 +107,7 @@ Result<Access> Lowering::view_access(ValueId view_value, std::span<const ValueId
     return unsupported(place_of(op), "this view");
   }
   const SlotId bytes = emitter_.constant(static_cast<std::int64_t>(tile_ir::byte_size(view.element)));
-  Access access{.element = view.element, .address = {.base = view.base}, .place = place_of(op)};
+  Access access{.element = view.element, .address = {.base = address_of(view)}, .place = place_of(op)};
   const std::size_t rank = squeeze(type.shape).size();
   for (std::size_t d = 0; d < type.shape.size(); ++d) {
     const std::size_t tensor_dim = tensor_dimension(type, d);
@@ -127,9 +127,15 @@ Result<Access> Lowering::view_access(ValueId view_value, std::span<const ValueId
   return access;
 }
 
+/// In units of an element: bytes, or half bytes of packed elements.
+SlotId Lowering::address_of(const View& view) {
+  return is_packed(view.element) ? emitter_.add(view.base, view.base) : view.base;
+}
+
 Status Lowering::lower_load_view(const Operation& op) {
   const ValueId view = op.group(0)[0];
   if (type_of(view).kind == TypeKind::gather_scatter_view) return lower_sparse_load(op);
+  if (is_packed(type_of(view).element)) return lower_packed_load(op);
   TILEGYM_ASSIGN(Access access, view_access(view, op.group(1), op));
   Node node = node_for(op.results[0], NodeKind::load, op);
   node.access = std::move(access);
@@ -139,16 +145,20 @@ Status Lowering::lower_load_view(const Operation& op) {
   return {};
 }
 
+SlotId Lowering::padding_slot(ValueId view, tile_ir::ElementType element) {
+  return emitter_.constant(padding_bits(type_of(view).padding.value_or(Padding::zero), element));
+}
+
 NodeId Lowering::padding_node(ValueId view, const Operation& op) {
-  const Padding padding = type_of(view).padding.value_or(Padding::zero);
   const tile_ir::ElementType element = type_of(op.results[0]).element;
-  if (padding == Padding::zero) return kNoNode;
-  return uniform_node(emitter_.constant(padding_bits(padding, element)), element, op);
+  if (type_of(view).padding.value_or(Padding::zero) == Padding::zero) return kNoNode;
+  return uniform_node(padding_slot(view, element), element, op);
 }
 
 Status Lowering::lower_store_view(const Operation& op) {
   const ValueId tile = op.group(0)[0];
   if (type_of(op.group(1)[0]).kind == TypeKind::gather_scatter_view) return lower_sparse_store(op);
+  if (is_packed(type_of(tile).element)) return lower_packed_store(op);
   TILEGYM_ASSIGN(Access access, view_access(op.group(1)[0], op.group(2), op));
   StoreOut out{.value = node_of(tile), .element = access.element, .place = place_of(op)};
   out.access = std::move(access);

@@ -118,6 +118,7 @@ class Lowering {
   [[nodiscard]] Result<NodeId> buffered(ValueId value);
 
   // lower_memory.cpp, lower_views.cpp
+  [[nodiscard]] Status refuse_packed(ValueId pointer, const Operation& op) const;
   [[nodiscard]] Status lower_load_ptr(const Operation& op);
   [[nodiscard]] Status lower_store_ptr(const Operation& op);
   [[nodiscard]] Status settle(std::optional<ValueId> value);
@@ -135,6 +136,7 @@ class Lowering {
   [[nodiscard]] Status lower_load_view(const Operation& op);
   [[nodiscard]] Status lower_store_view(const Operation& op);
   /// What a view yields outside its tensor, or kNoNode for zero.
+  [[nodiscard]] SlotId padding_slot(ValueId view, tile_ir::ElementType element);
   [[nodiscard]] NodeId padding_node(ValueId view, const Operation& op);
   [[nodiscard]] Result<Access> view_access(ValueId view, std::span<const ValueId> index, const Operation& op);
 
@@ -190,6 +192,12 @@ class Lowering {
   [[nodiscard]] Status append_atomic(const Operation& op, AtomicStep step);
   [[nodiscard]] Status lower_alloca(const Operation& op);
   [[nodiscard]] Status lower_get_global(const Operation& op);
+  // lower_packed.cpp: 4-bit elements of views
+  [[nodiscard]] Status lower_packed_load(const Operation& op);
+  [[nodiscard]] Status lower_packed_store(const Operation& op);
+  [[nodiscard]] Result<PackedStep> packed_step(ValueId view, std::span<const ValueId> index, const Shape& shape,
+                                               const Operation& op);
+  [[nodiscard]] SlotId address_of(const View& view);
   [[nodiscard]] Status lower_pack(const Operation& op);
   [[nodiscard]] Status lower_scaled_mma(const Operation& op);
   [[nodiscard]] Result<CopyStep> scaled_operand(const Operation& op, std::size_t operand, std::size_t k_dim);
@@ -238,6 +246,11 @@ class Lowering {
   const Carriers* break_targets_ = nullptr;
   const Carriers* yield_targets_ = nullptr;
 };
+
+/// Whether two elements share a byte in memory.
+[[nodiscard]] inline bool is_packed(tile_ir::ElementType element) noexcept {
+  return tile_ir::bit_width(element) == 4;
+}
 
 /// Bits of an element in memory format as a slot holds them; packed elements in the low bits.
 [[nodiscard]] std::int64_t lane_bits(tile_ir::ElementType element, std::uint64_t bits) noexcept;

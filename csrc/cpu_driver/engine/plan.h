@@ -138,7 +138,7 @@ struct StoreInstr {
   std::uint32_t lane_bytes = 0;
   std::uint32_t access = 0;
 };
-/// Load from a strip of addresses under a strip of masks.
+/// Load from a strip of addresses under a strip of masks. Addresses of 4-bit elements count half bytes.
 struct GatherInstr {
   GatherFn fn = nullptr;
   StripFn select = nullptr;  ///< applies padding that differs per lane
@@ -147,6 +147,7 @@ struct GatherInstr {
   LocationId mask = kNoLocation;
   LocationId padding = kNoLocation;
   bool padding_is_strip = false;
+  bool half_bytes = false;
   std::uint32_t element_bytes = 0;
   OpPlace place = {};
 };
@@ -155,6 +156,7 @@ struct ScatterInstr {
   LocationId addresses = kNoLocation;
   LocationId src = kNoLocation;
   LocationId mask = kNoLocation;
+  bool half_bytes = false;
   std::uint32_t element_bytes = 0;
   OpPlace place = {};
 };
@@ -282,6 +284,22 @@ struct RecodeStep {
   std::int64_t src_strip_bytes = 0;
 };
 
+/// A tile of 4-bit elements between memory and a row-major buffer of lanes. `access` counts half bytes. Elements
+/// outside its bounds become `padding`, or are not stored.
+struct PackedStep {
+  bool stores = false;
+  std::vector<std::int64_t> extents = {};
+  Access access = {};
+  BufferId buffer = 0;
+  std::uint32_t lane_bytes = 0;
+  LoadFn load = nullptr;
+  StoreFn store = nullptr;
+  GatherFn gather = nullptr;
+  ScatterFn scatter = nullptr;
+  StripFn fill = nullptr;
+  SlotId padding = 0;
+};
+
 struct MmaStep {
   MmaFn fn = nullptr;
   std::int64_t batch = 1;
@@ -357,7 +375,7 @@ struct PrintStep {
 };
 
 struct Step : std::variant<ScalarStep, RegionStep, CopyStep, MmaStep, ForStep, LoopStep, IfStep, JumpStep, AssertStep,
-                           PrintStep, ScanStep, RecodeStep, AtomicStep> {
+                           PrintStep, ScanStep, RecodeStep, AtomicStep, PackedStep> {
   using variant::variant;
 };
 

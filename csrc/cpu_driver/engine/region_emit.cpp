@@ -142,6 +142,7 @@ Status RegionEmitter::emit_gather(NodeId id) {
   const Node& node = graph_[id];
   GatherInstr instr{.fn = find_gather(node.access.element),
                     .select = find_strip({.op = StripOp::select, .lane = node.lane}),
+                    .half_bytes = tile_ir::bit_width(node.access.element) == 4,
                     .element_bytes = format_bytes(node.access.element),
                     .place = node.place};
   if (instr.fn == nullptr) return unsupported(node.place, tile_ir::name(node.access.element));

@@ -37,7 +37,8 @@ Status RegionEmitter::emit_store(const StoreOut& store) {
     return {};
   }
   const LocationId mask = store.mask == kNoNode ? kNoLocation : strip_of(store.mask);
-  instrs_->push_back(ScatterInstr{scatter, strip_of(store.addresses), src, mask, bytes, store.place});
+  const bool half_bytes = tile_ir::bit_width(element) == 4;
+  instrs_->push_back(ScatterInstr{scatter, strip_of(store.addresses), src, mask, half_bytes, bytes, store.place});
   return {};
 }
 

@@ -99,7 +99,7 @@ class RegionRun {
   bool next_row();
   void load_lanes(const LoadInstr& instr, const RowAccess& row, std::size_t begin, std::size_t count, void* dst);
   void fill_addresses(const RowAccess& row, std::size_t begin, std::size_t count);
-  bool lanes_allowed(LocationId addresses, LocationId mask, std::size_t bytes, const OpPlace& place);
+  bool lanes_allowed(LocationId addresses, LocationId mask, std::size_t bytes, bool half_bytes, const OpPlace& place);
   [[nodiscard]] Strip clipped(const RowAccess& row) const;
 
   void start_reduction(const Reduction& reduction);
@@ -343,19 +343,20 @@ bool RegionRun::operator()(const StoreInstr& instr) {
   return true;
 }
 
-bool RegionRun::lanes_allowed(LocationId addresses, LocationId mask, std::size_t bytes, const OpPlace& place) {
+bool RegionRun::lanes_allowed(LocationId addresses, LocationId mask, std::size_t bytes, bool half_bytes,
+                              const OpPlace& place) {
   if (frame_.memory == nullptr) return true;
   const auto* address = reinterpret_cast<const std::int64_t*>(at(addresses));
   const auto* active = reinterpret_cast<const std::uint8_t*>(at(mask));
   for (std::size_t i = 0; i < strip_.lanes; ++i) {
     if (active != nullptr && active[i] == 0) continue;
-    if (!frame_.allowed(static_cast<std::uintptr_t>(address[i]), bytes, place)) return false;
+    if (!frame_.allowed(static_cast<std::uintptr_t>(address[i] >> half_bytes), bytes, place)) return false;
   }
   return true;
 }
 
 bool RegionRun::operator()(const GatherInstr& instr) {
-  if (!lanes_allowed(instr.addresses, instr.mask, instr.element_bytes, instr.place)) return false;
+  if (!lanes_allowed(instr.addresses, instr.mask, instr.element_bytes, instr.half_bytes, instr.place)) return false;
   const auto* addresses = reinterpret_cast<const std::int64_t*>(at(instr.addresses));
   const auto* mask = reinterpret_cast<const std::uint8_t*>(at(instr.mask));
   const bool strip_padding = instr.padding_is_strip && instr.mask != kNoLocation;
@@ -365,7 +366,7 @@ bool RegionRun::operator()(const GatherInstr& instr) {
 }
 
 bool RegionRun::operator()(const ScatterInstr& instr) {
-  if (!lanes_allowed(instr.addresses, instr.mask, instr.element_bytes, instr.place)) return false;
+  if (!lanes_allowed(instr.addresses, instr.mask, instr.element_bytes, instr.half_bytes, instr.place)) return false;
   const auto* addresses = reinterpret_cast<const std::int64_t*>(at(instr.addresses));
   instr.fn(addresses, at(instr.src), reinterpret_cast<const std::uint8_t*>(at(instr.mask)), strip_.lanes);
   return true;

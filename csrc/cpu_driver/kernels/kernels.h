@@ -122,8 +122,8 @@ using StoreFn = void (*)(void* memory, const void* src, std::size_t lanes) noexc
 [[nodiscard]] StoreFn find_store(tile_ir::ElementType element) noexcept;
 
 /// dst[i] = *(element*)(addresses[i]) where mask[i] (null: everywhere), else `padding` (one lane value; null: zero).
-/// Addresses need no alignment; those of other lanes are not touched. Scatter goes in the order of lanes. Null for
-/// 4-bit elements, which have no address.
+/// Addresses need no alignment; those of other lanes are not touched. Scatter goes in the order of lanes. The
+/// addresses of 4-bit elements count half bytes, the low half first.
 using GatherFn = void (*)(void* dst, const std::int64_t* addresses, const std::uint8_t* mask, const void* padding,
                           std::size_t lanes) noexcept;
 using ScatterFn = void (*)(const std::int64_t* addresses, const void* src, const std::uint8_t* mask,

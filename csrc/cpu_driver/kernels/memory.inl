@@ -133,6 +133,42 @@ void scatter_strip(const std::int64_t* addresses, const void* src, const std::ui
   }
 }
 
+/// Packed elements, one by one: `addresses` count half bytes.
+template <class Access>
+void gather_packed(void* dst, const std::int64_t* addresses, const std::uint8_t* mask, const void* padding,
+                   std::size_t lanes) noexcept {
+  using Value = typename Access::Value;
+  std::uint8_t codes[kStripLanes / 2] = {};
+  for (std::size_t i = 0; i < lanes; ++i) {
+    if (mask != nullptr && mask[i] == 0) continue;
+    const auto* byte = reinterpret_cast<const std::uint8_t*>(addresses[i] >> 1);
+    Nibbles::set(codes, i, Nibbles::get(byte, static_cast<std::size_t>(addresses[i] & 1)));
+  }
+  load_strip<Access>(dst, codes, lanes);
+  if (mask == nullptr || padding == nullptr) return;
+  const Value fill = *static_cast<const Value*>(padding);
+  auto* out = static_cast<Value*>(dst);
+  for (std::size_t i = 0; i < lanes; ++i) out[i] = mask[i] != 0 ? out[i] : fill;
+}
+
+/// The other half of a byte may be another tile block's.
+template <class Access>
+void scatter_packed(const std::int64_t* addresses, const void* src, const std::uint8_t* mask,
+                    std::size_t lanes) noexcept {
+  std::uint8_t codes[kStripLanes / 2] = {};
+  store_strip<Access>(codes, src, lanes);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    if (mask != nullptr && mask[i] == 0) continue;
+    auto* byte = reinterpret_cast<std::uint8_t*>(addresses[i] >> 1);
+    std::uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
+    std::uint8_t changed;
+    do {
+      changed = old;
+      Nibbles::set(&changed, static_cast<std::size_t>(addresses[i] & 1), Nibbles::get(codes, i));
+    } while (!__atomic_compare_exchange_n(byte, &old, changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  }
+}
+
 /// The four kernels of one element type.
 struct MemoryKernels {
   ElementType element;
@@ -147,10 +183,10 @@ constexpr MemoryKernels memory_row() {
   return {kElement, load_strip<Access>, store_strip<Access>, gather_strip<Access>, scatter_strip<Access>};
 }
 
-/// Elements that have no address of their own.
+/// Elements that have half a byte each.
 template <ElementType kElement, class Access>
 constexpr MemoryKernels packed_row() {
-  return {kElement, load_strip<Access>, store_strip<Access>, nullptr, nullptr};
+  return {kElement, load_strip<Access>, store_strip<Access>, gather_packed<Access>, scatter_packed<Access>};
 }
 
 inline constexpr MemoryKernels kMemoryTable[] = {

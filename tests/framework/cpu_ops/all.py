@@ -17,6 +17,7 @@ from cpu_ops.integers import integer_cases
 from cpu_ops.kernel import Kernel
 from cpu_ops.layout import layout_kernels
 from cpu_ops.memory import memory_kernels
+from cpu_ops.packed_views import packed_view_kernels
 from cpu_ops.packing import packing_kernels
 from cpu_ops.products import product_kernels
 from cpu_ops.views import view_kernels
@@ -27,6 +28,6 @@ def elementwise_cases() -> Iterator[Case]:
 
 
 def structural_kernels() -> list[Kernel]:
-    kernels = (layout_kernels, memory_kernels, view_kernels, combining_kernels, product_kernels, packing_kernels)
+    kernels = (layout_kernels, memory_kernels, view_kernels, packed_view_kernels, combining_kernels, product_kernels)
     with np.errstate(all="ignore"):
-        return [kernel for make in (*kernels, atomic_kernels, control_kernels) for kernel in make()]
+        return [kernel for make in (*kernels, packing_kernels, atomic_kernels, control_kernels) for kernel in make()]
