@@ -7,9 +7,11 @@ which is what the launcher looks at, and its kernels then run on the driver that
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import json
 import os
 import types
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,12 @@ class _Stream(int):
     wait_stream = wait_event = record_event = lambda self, *_: None
 
 
+def _reach_children() -> None:
+    here = Path(__file__).resolve().parent
+    paths = [str(here / "children"), str(here), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+
+
 def _install() -> None:
     torch._C._to_dlpack = _as_cuda
     stream = _Stream(0)
@@ -69,16 +77,38 @@ def _install() -> None:
     cuda.device_count = lambda: 1
     cuda.get_device_properties = lambda *_: types.SimpleNamespace(multi_processor_count=148, L2_cache_size=132644864)
     _CudaMeansCpu().__enter__()
+    _reach_children()
 
 
 _install()
 
 
 class _Outcomes:
-    """Writes one line a test: name, outcome, reason."""
+    """Writes one line a test: name, outcome, reason. Tests that have a line already are left out.
 
-    def __init__(self, path: Path) -> None:
+    A test that is not done in time ends the process, whatever it waits for; a file named like the lines, ending in
+    .running, then tells its name.
+    """
+
+    def __init__(self, path: Path, seconds: float) -> None:
         self._path = path
+        self._running = path.with_suffix(".running")
+        self._seconds = seconds
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        lines = self._path.read_text().splitlines() if self._path.exists() else []
+        done = {json.loads(line)[0] for line in lines}
+        items[:] = [item for item in items if item.nodeid not in done]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._running.write_text(item.nodeid)
+        faulthandler.dump_traceback_later(self._seconds, exit=True)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            self._running.unlink()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call" and report.outcome == "passed":
@@ -117,4 +147,5 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     path = os.environ.get("TILEGYM_PEER_OUTCOMES")
     if path:
-        config.pluginmanager.register(_Outcomes(Path(path)))
+        seconds = float(os.environ["TILEGYM_PEER_SECONDS"])
+        config.pluginmanager.register(_Outcomes(Path(path), seconds))
