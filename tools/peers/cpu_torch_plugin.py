@@ -61,6 +61,15 @@ class _Stream(int):
     wait_stream = wait_event = record_event = lambda self, *_: None
 
 
+def _make_context_current() -> None:
+    """As torch does with the first tensor on a device."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    context = ctypes.c_void_p()
+    driver.cuInit(0)
+    driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+    driver.cuCtxSetCurrent(context)
+
+
 def _reach_children() -> None:
     here = Path(__file__).resolve().parent
     paths = [str(here / "children"), str(here), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
@@ -77,6 +86,7 @@ def _install() -> None:
     cuda.device_count = lambda: 1
     cuda.get_device_properties = lambda *_: types.SimpleNamespace(multi_processor_count=148, L2_cache_size=132644864)
     _CudaMeansCpu().__enter__()
+    _make_context_current()
     _reach_children()
 
 

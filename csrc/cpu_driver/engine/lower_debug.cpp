@@ -35,14 +35,16 @@ Status Lowering::lower_print(const Operation& op) {
 
 Result<InspectedTile> Lowering::inspected(ValueId value) {
   const NodeId id = node_of(value);
-  InspectedTile tile{.element = buffer_format(graph_[id].element)};
+  const tile_ir::Type& type = type_of(value);
+  // A widened f16 is still held as one; what looks at bits wants those of the value's own type.
+  InspectedTile tile{.element = type.of_pointers ? tile_ir::ElementType::i64 : buffer_format(type.element)};
   if (graph_[id].shape.empty()) {
     TILEGYM_ASSIGN(tile.slot, builder_.slot_of(id));
   } else {
-    TILEGYM_ASSIGN(const NodeId node, buffered(value));
+    TILEGYM_ASSIGN(const NodeId node, builder_.row_major_buffer(id, shape_of(value), tile.element));
     tile.is_slot = false;
     tile.buffer = graph_[node].buffer;
-    tile.shape = type_of(value).shape;
+    tile.shape = type.shape;
     emitter_.touch(tile.buffer);
   }
   return tile;

@@ -29,6 +29,7 @@ def atomic_kernels() -> Iterator[Kernel]:
                 yield from _atomic(element, code, mode)
         if element not in ("f16", "bf16"):
             yield _compare_and_swap(element)
+    yield from (_widened(narrow) for narrow in ("f16", "bf16"))
 
 
 def _atomic(element: str, code: int, mode: str) -> Iterator[Kernel]:
@@ -82,6 +83,23 @@ def _atomic(element: str, code: int, mode: str) -> Iterator[Kernel]:
     total = np.array([64 * limit], np.float32).astype(dtype)
     yield Kernel(("atomic_rmw_tko",), element, everyone, [zeros(element, 1), (element, ones)], {0: total},
                  f"{mode}-one-place", grid=(limit,))  # fmt: skip
+
+
+def _widened(narrow: str) -> Kernel:
+    """The operand is a conversion of a narrower float, a tile and a single value."""
+    n = 32
+    x, y = samples("f32")[20 : 20 + n].copy(), samples(narrow)[60 : 60 + n].copy()
+    marks = {"memory_ordering_semantics": 1, "memory_scope": 1, "mode": _MODES.index("xchg")}
+
+    def build(k: Builder, a: Value, b: Value, out: Value) -> None:
+        for target, source, shape in ((k.addresses(a, (n,)), k.load_all(b, n), (n,)), (out, k.load(b), ())):
+            tile = Tile("f32", shape)
+            value = k.op("ftof", source, result=tile, rounding_mode=0)
+            k.emit("atomic_rmw_tko", (target, value, None, None), [tile, Token()], marks)
+
+    wide = y.astype(np.float32)
+    return Kernel(("atomic_rmw_tko",), "f32", build, [("f32", x), (narrow, y), zeros("f32", 1)],
+                  {0: wide, 2: wide[:1].copy()}, f"of-{narrow}")  # fmt: skip
 
 
 def _compare_and_swap(element: str) -> Kernel:
