@@ -25,6 +25,10 @@ std::uint32_t RegisterFile::take(std::size_t lane_bytes) {
     available.pop_back();
     return offset;
   }
+  return take_lasting(lane_bytes);
+}
+
+std::uint32_t RegisterFile::take_lasting(std::size_t lane_bytes) {
   const auto offset = static_cast<std::uint32_t>(bytes_);
   bytes_ += kStripLanes * lane_bytes + kVectorBytes;
   return offset;
@@ -237,6 +241,11 @@ void RegionEmitter::read(NodeId id) {
 LocationId RegionEmitter::new_register(Lane lane) {
   const std::size_t bytes = lane_bytes(lane);
   return add({LocationKind::strip_register, registers_.take(bytes), static_cast<std::uint32_t>(bytes), {}});
+}
+
+LocationId RegionEmitter::lasting_register(Lane lane) {
+  const std::size_t bytes = lane_bytes(lane);
+  return add({LocationKind::strip_register, registers_.take_lasting(bytes), static_cast<std::uint32_t>(bytes), {}});
 }
 
 LocationId RegionEmitter::add(Location location) {

@@ -14,6 +14,8 @@ namespace tilegym::cpu {
 class RegisterFile {
  public:
   [[nodiscard]] std::uint32_t take(std::size_t lane_bytes);
+  /// A register that no strip has used: it keeps its lanes from strip to strip.
+  [[nodiscard]] std::uint32_t take_lasting(std::size_t lane_bytes);
   void release(std::uint32_t offset, std::size_t lane_bytes) { free_[lane_bytes].push_back(offset); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
@@ -73,6 +75,7 @@ class RegionEmitter {
   [[nodiscard]] ReducedOperand reduced_operand(const ReduceOut& reduce, std::size_t index, bool fold);
   [[nodiscard]] LocationId accumulator_location(const ReduceOut& reduce, std::size_t index, std::uint32_t bytes);
   [[nodiscard]] LocationId new_register(Lane lane);
+  [[nodiscard]] LocationId lasting_register(Lane lane);
   [[nodiscard]] LocationId add(Location location);
   [[nodiscard]] LocationId out_location(const PlannedOut& out, tile_ir::ElementType format);
   void read(NodeId id);

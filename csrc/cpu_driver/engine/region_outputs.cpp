@@ -75,7 +75,7 @@ ReducedOperand RegionEmitter::reduced_operand(const ReduceOut& reduce, std::size
   operand.copy = find_strip({.op = StripOp::copy, .lane = lane});
   operand.source = strip_of(reduce.operands[index]);
   operand.element = new_register(lane);
-  operand.accumulator = fold ? new_register(lane) : accumulator_location(reduce, index, bytes);
+  operand.accumulator = fold ? lasting_register(lane) : accumulator_location(reduce, index, bytes);
   if (!fold) return operand;
   if (!reduce.slots.empty()) {
     operand.destination = add({LocationKind::slot, reduce.slots[index], 0, {}});

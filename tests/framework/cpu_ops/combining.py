@@ -62,6 +62,27 @@ def combining_kernels() -> Iterator[Kernel]:
             for shape, dim in (((64,), 0), ((4, 32), 0), ((4, 32), 1), ((4, 8, 16), 1), ((512, 2), 1), ((2, 512), 1)):
                 yield from _combination(element, combine, shape, dim)
     yield from _pairs()
+    yield from _several_operands()
+
+
+def _several_operands() -> Iterator[Kernel]:
+    """Sums of a * b + c * d: more values alive at once than a sum of one."""
+    rng = np.random.default_rng(9)
+    for element in ("i8", "f16", "f32"):
+        arrays = [rng.integers(-2, 3, 1024).astype(DTYPES[element]) for _ in range(4)]
+        multiply, add = ("muli", "addi") if element == "i8" else ("mulf", "addf")
+        marks: Mapping[str, object] = {"overflow": 0} if element == "i8" else {"rounding_mode": 0}
+
+        def build(k: Builder, *pointers: Value, element: str = element, ops: tuple[str, str] = (multiply, add),
+                  marks: Mapping[str, object] = marks) -> None:  # fmt: skip
+            a, b, c, d = (k.load_all(p, 1024) for p in pointers[:4])
+            terms = k.op(ops[1], k.op(ops[0], a, b, **marks), k.op(ops[0], c, d, **marks), **marks)
+            k.store(pointers[4], combined(k, "reduce", terms, Tile(element), ops[1], 0, marks, dim=0))
+
+        a, b, c, d = (x.astype(np.int64) for x in arrays)
+        expected = np.array([(a * b + c * d).sum()]).astype(DTYPES[element])
+        yield Kernel(("reduce",), element, build, [*[(element, x) for x in arrays], zeros(element, 1)],
+                     {4: expected}, "products")  # fmt: skip
 
 
 def _combination(element: str, combine: Combine, shape: tuple[int, ...], dim: int) -> Iterator[Kernel]:
