@@ -1,5 +1,6 @@
 #include "cpu_driver/api/memory.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -38,6 +39,14 @@ Allocations::iterator holder_of(std::uintptr_t address) {
   if (after == allocations().begin()) return allocations().end();
   const auto holder = std::prev(after);
   return address - holder->first < holder->second.bytes ? holder : allocations().end();
+}
+
+/// Whether the process has all pages of the span. The kernel looks; nothing is read or written.
+bool is_mapped(std::uintptr_t address, std::size_t bytes) noexcept {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = address / page * page;
+  return bytes <= UINTPTR_MAX - address &&
+         msync(reinterpret_cast<void*>(begin), address + bytes - begin, MS_ASYNC) == 0;
 }
 
 CUresult out_of_memory(std::size_t bytes) {
@@ -251,7 +260,10 @@ CUresult check_span(std::uintptr_t address, std::size_t bytes, const char* what)
   if (bytes == 0) return CUDA_SUCCESS;
   if (address == 0) return fail(CUDA_ERROR_INVALID_VALUE, std::string(what) + ": the address is null");
   const auto allocation = find_allocation(address);
-  if (!allocation) return CUDA_SUCCESS;
+  if (!allocation) {
+    if (is_mapped(address, bytes)) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_VALUE, std::string(what) + ": the process has no such memory");
+  }
   const std::size_t room = allocation->bytes - (address - allocation->begin);
   if (bytes <= room) return CUDA_SUCCESS;
   return fail(CUDA_ERROR_INVALID_VALUE, std::string(what) + ": wanted " + std::to_string(bytes) +

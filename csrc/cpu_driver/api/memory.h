@@ -40,7 +40,8 @@ void release_graph_allocation(std::uintptr_t address);
 [[nodiscard]] std::optional<Allocation> find_allocation(std::uintptr_t address);
 void free_allocations_of(const Context& context);
 
-/// Fails for a null address and for a span that leaves the allocation it starts in. `what` names it in the report.
+/// Fails for a null address, a span that leaves the allocation it starts in, and one that the process has no memory at.
+/// `what` names it in the report.
 CUresult check_span(std::uintptr_t address, std::size_t bytes, const char* what);
 /// Fails unless the span lies in one managed allocation, or in the program's own memory.
 CUresult check_managed(std::uintptr_t address, std::size_t bytes);

@@ -83,6 +83,13 @@ TEST_F(Memory, CopyFromNullIsRefused) {
   EXPECT_EQ(cuMemcpyHtoD_v2(allocate(16), nullptr, 16), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(Memory, CopyToWhereTheProcessHasNothingIsRefused) {
+  int value = 7;
+  EXPECT_EQ(cuMemcpyHtoD_v2(8, &value, sizeof(value)), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(last_report(), "cuMemcpyHtoD_v2: destination: the process has no such memory");
+  EXPECT_EQ(cuMemsetD8_v2(reinterpret_cast<CUdeviceptr>(&value), 0, SIZE_MAX / 2), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Memory, CopyOfNothingAcceptsNull) {
   EXPECT_EQ(cuMemcpyDtoH_v2(nullptr, 0, 0), CUDA_SUCCESS);
 }
