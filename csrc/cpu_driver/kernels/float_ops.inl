@@ -52,7 +52,16 @@ TILEGYM_STRIP_OP(Abs, 1, (Vec<T> a) { return (Vec<T>)(bits_of(a) & ~kSignBits<T>
 TILEGYM_STRIP_OP(Floor, 1, (Vec<T> a) { return floor(a); })
 TILEGYM_STRIP_OP(Ceil, 1, (Vec<T> a) { return ceil(a); })
 TILEGYM_STRIP_OP(Sqrt, 1, (Vec<T> a) { return sqrt(a); })
-TILEGYM_STRIP_OP(Rsqrt, 1, (Vec<T> a) { return T{1} / sqrt(a); })
+
+/// The quotient, corrected by a step of Newton's with the error of its square kept: half a unit, and a little.
+template <class T>
+TILEGYM_INLINE Vec<T> reciprocal_root(Vec<T> a) {
+  const Vec<T> y = T{1} / sqrt(a);
+  const Vec<T> product = a * y;
+  const Vec<T> rest = fma(-product, y, broadcast(T{1})) - fma(a, y, -product) * y;
+  return rest == rest ? fma(y * T{0.5}, rest, y) : y;
+}
+TILEGYM_STRIP_OP(Rsqrt, 1, (Vec<T> a) { return reciprocal_root<T>(a); })
 
 /// Subnormals become zeros of their sign. Minimum and maximum pass operands through unchanged, so that the float unit
 /// would compare flushed values but return the others.

@@ -53,8 +53,8 @@ enum class StripOp : std::uint8_t {
   xor_,
   shl,
   shr,
-  /// Float only. In f32 exp, exp2, log and log2 are within 1.1 ulp, sin, cos, tanh and rsqrt within 1.6; the rest, and
-  /// f64, is the C library's.
+  /// Float only. In f32 exp, exp2, log, log2, sin and cos are within 1 ulp, tanh within 1.1; the rest, and
+  /// f64, is within 0.52: the C library's, or rounded from a wider type.
   floor,
   ceil,
   sqrt,
