@@ -16,6 +16,9 @@ with np.errstate(all="ignore"):
         importlib.import_module(f"cutile_kernels.{part}")
 
 
+ORDERS = ({"order": "reversed", "threads": 1}, {"order": "shuffled", "seed": 7, "threads": 4})
+
+
 @pytest.mark.parametrize("case", corpus.CASES, ids=lambda case: case.name)
 def test_kernel_of_the_corpus(case: corpus.Case) -> None:
     module = cpu.load(case.export())
@@ -28,3 +31,8 @@ def test_kernel_of_the_corpus(case: corpus.Case) -> None:
             continue
         scale = np.nanmax(np.abs(expected.astype(np.float64)))
         np.testing.assert_allclose(got.astype(np.float64), expected, rtol=case.tolerance, atol=case.tolerance * scale)
+    for order in ORDERS if case.grid != (1,) else ():
+        others = case.copies()
+        module.launch("kernel", case.grid, corpus.flattened(others), **order)
+        for i in case.expected:
+            assert others[i].tobytes() == arguments[i].tobytes(), f"argument {i} differs, {order}"
