@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/thread_state.h"
+
 namespace tilegym::cpu {
 namespace {
 
@@ -143,9 +145,13 @@ struct CaptureInfo {
   std::size_t* count = nullptr;
 };
 
+struct Frontier {
+  std::vector<CUgraphNode> nodes;
+};
+
 /// What the caller gets to see stays until the thread asks again.
 void tell_frontier(const Stream& stream, const CaptureInfo& info) {
-  thread_local std::vector<CUgraphNode> nodes;
+  std::vector<CUgraphNode>& nodes = ThreadState<Frontier>::get().nodes;
   nodes.clear();
   for (const auto& node : stream.frontier) nodes.push_back(node->handle);
   if (info.dependencies != nullptr) *info.dependencies = nodes.data();

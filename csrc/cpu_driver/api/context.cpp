@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "common/thread_state.h"
 #include "cpu_driver/api/capture.h"
 #include "cpu_driver/api/event.h"
 #include "cpu_driver/api/memory.h"
@@ -13,7 +14,13 @@
 namespace tilegym::cpu {
 namespace {
 
-thread_local std::vector<CUcontext> context_stack;
+struct ContextStack {
+  std::vector<CUcontext> handles;
+};
+
+std::vector<CUcontext>& context_stack() {
+  return ThreadState<ContextStack>::get().handles;
+}
 
 /// Context API version of the calls with a _v2 suffix, as real drivers report it.
 constexpr unsigned kContextApiVersion = 3020;
@@ -28,15 +35,15 @@ CUresult create_context(CUcontext* out, unsigned flags, CUdevice device) {
   TILEGYM_CU_TRY(check_initialized());
   TILEGYM_CU_TRY(check_device(device));
   if (out == nullptr) return fail(CUDA_ERROR_INVALID_VALUE, "the pointer for the context is null");
-  context_stack.push_back(add_context(flags, /*primary=*/false));
-  *out = context_stack.back();
+  context_stack().push_back(add_context(flags, /*primary=*/false));
+  *out = context_stack().back();
   return CUDA_SUCCESS;
 }
 
 CUresult pop_context(CUcontext* out) noexcept {
-  if (context_stack.empty()) return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread has no current context");
-  if (out != nullptr) *out = context_stack.back();
-  context_stack.pop_back();
+  if (context_stack().empty()) return fail(CUDA_ERROR_INVALID_CONTEXT, "the thread has no current context");
+  if (out != nullptr) *out = context_stack().back();
+  context_stack().pop_back();
   return CUDA_SUCCESS;
 }
 
@@ -48,7 +55,7 @@ CUresult destroy_context(CUcontext handle) {
   }
   end_resources(*found);
   contexts().erase(handle);
-  if (current_handle() == handle) context_stack.pop_back();
+  if (current_handle() == handle) context_stack().pop_back();
   return CUDA_SUCCESS;
 }
 
@@ -115,7 +122,7 @@ CUcontext add_context(unsigned flags, bool primary) {
 }
 
 CUcontext current_handle() noexcept {
-  return context_stack.empty() ? nullptr : context_stack.back();
+  return context_stack().empty() ? nullptr : context_stack().back();
 }
 
 CUresult current_context(Context*& context) noexcept {
@@ -179,8 +186,8 @@ CUresult CUDAAPI cuCtxSetCurrent(CUcontext handle) {
     if (handle != nullptr && contexts().find(handle) == nullptr) {
       return fail(CUDA_ERROR_INVALID_CONTEXT, "the context handle is not live");
     }
-    if (!context_stack.empty()) context_stack.pop_back();
-    if (handle != nullptr) context_stack.push_back(handle);
+    if (!context_stack().empty()) context_stack().pop_back();
+    if (handle != nullptr) context_stack().push_back(handle);
     return CUDA_SUCCESS;
   });
 }
@@ -196,7 +203,7 @@ CUresult CUDAAPI cuCtxPushCurrent_v2(CUcontext handle) {
   return entry(__func__, [&]() -> CUresult {
     TILEGYM_CU_TRY(check_initialized());
     if (contexts().find(handle) == nullptr) return fail(CUDA_ERROR_INVALID_CONTEXT, "the context handle is not live");
-    context_stack.push_back(handle);
+    context_stack().push_back(handle);
     return CUDA_SUCCESS;
   });
 }

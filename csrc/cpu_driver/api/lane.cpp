@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "common/thread_state.h"
 #include "cpu_driver/api/capture.h"
 #include "cpu_driver/api/stream.h"
 
@@ -40,8 +41,7 @@ class ThreadStreams {
 };
 
 Stream* thread_stream(Context& context) {
-  thread_local ThreadStreams own;
-  return own.of(context);
+  return ThreadState<ThreadStreams>::get().of(context);
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 
 #include <cstdint>
 
+#include "common/thread_state.h"
+
 namespace tilegym::cpu {
 
 const std::string LaunchRanges::kNone;
 
 LaunchRanges& LaunchRanges::of_thread() noexcept {
-  thread_local LaunchRanges ranges;
-  return ranges;
+  return ThreadState<LaunchRanges>::get();
 }
 
 CUresult LaunchRanges::set(std::span<const RangeRow> rows, const char* op) {

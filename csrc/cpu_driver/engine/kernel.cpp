@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/thread_state.h"
 #include "cpu_driver/engine/block_scheduler.h"
 #include "cpu_driver/engine/engine.h"
 #include "cpu_driver/engine/executor.h"
@@ -58,7 +59,7 @@ class Launch {
 
  private:
   bool run_block(std::uint64_t block) {
-    static thread_local Worker worker;
+    Worker& worker = ThreadState<Worker>::get();
     if (worker.launch != id_) set_up(worker);
     const std::array<std::uint32_t, 3> index{static_cast<std::uint32_t>(block % grid_[0]),
                                              static_cast<std::uint32_t>(block / grid_[0] % grid_[1]),

@@ -15,6 +15,8 @@ template <class T>
 concept Handle = std::is_pointer_v<T> && !Complete<std::remove_pointer_t<T>> &&
                  !std::is_void_v<std::remove_pointer_t<T>> && !std::is_function_v<std::remove_pointer_t<T>>;
 
+static_assert(Handle<CUstream> && Handle<CUmodule> && !Handle<CUstream*> && !Handle<const char*> && !Handle<CUhostFn>);
+
 /// Rooms that calls may read zeros from and write to, one an argument.
 alignas(64) std::array<std::array<std::byte, 4096>, 16> rooms;
 
@@ -49,11 +51,22 @@ constexpr bool takes_handle(CUresult (*)(Arguments...)) {
 
 class Arguments : public DriverTest {
  protected:
-  /// What the call before may have left: no context, or zeros that are none any more.
+  void TearDown() override {
+    prepare();
+    DriverTest::TearDown();
+  }
+  /// Nothing is left of what the call before did: rooms of zeros, one context, retained once.
   void prepare() {
     rooms = {};
-    cuDevicePrimaryCtxRetain(&context_, 0);
-    cuCtxSetCurrent(context_);
+    for (CUcontext current = nullptr; cuCtxPopCurrent_v2(&current) == CUDA_SUCCESS && current != nullptr;) {
+      if (current != context_) cuCtxDestroy_v2(current);
+    }
+    int active = 0;
+    while (cuDevicePrimaryCtxGetState(0, nullptr, &active) == CUDA_SUCCESS && active != 0) {
+      cuDevicePrimaryCtxRelease_v2(0);
+    }
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
   }
   static bool is_known(CUresult code) {
     const char* name = nullptr;

@@ -13,6 +13,23 @@ CUcontext current() {
   return context;
 }
 
+TEST_F(ContextTest, ThreadsEndingWithCallsStillHaveTheirContext) {
+  struct Caller {
+    CUcontext* found = nullptr;
+    ~Caller() {
+      if (found != nullptr) cuCtxGetCurrent(found);
+    }
+  };
+  CUcontext found = nullptr;
+  std::thread([&] {
+    // Made first, so that it ends last.
+    static thread_local Caller caller;
+    caller.found = &found;
+    cuCtxSetCurrent(context_);
+  }).join();
+  EXPECT_EQ(found, context_);
+}
+
 TEST_F(ContextTest, RetainAgainGivesTheSameContext) {
   CUcontext again = nullptr;
   EXPECT_EQ(cuDevicePrimaryCtxRetain(&again, 0), CUDA_SUCCESS);
