@@ -38,8 +38,12 @@ struct Circular {
     const Vec<float> shifted = fma(x, splat(kTwoOverPi), splat(kIntegerShift));
     const Vec<float> n = shifted - kIntegerShift;
     const Vec<float> high = fma(n, splat(-kHalfPi[0]), x);
-    const Vec<float> middle = fma(n, splat(-kHalfPi[1]), high);
-    const Vec<float> tail = fma(n, splat(-kHalfPi[2]), fma(n, splat(-kHalfPi[1]), high - middle));
+    const Vec<float> second = n * kHalfPi[1];
+    const Vec<float> middle = high - second;
+    const Vec<float> taken = high - middle;
+    // What the product and the difference left out; either part of the latter may be the larger one.
+    const Vec<float> lost = (high - (middle + taken)) + (taken - second) - fma(n, splat(kHalfPi[1]), -second);
+    const Vec<float> tail = fma(n, splat(-kHalfPi[2]), lost);
     const Vec<float> r = middle + tail;
     Vec<float> result = sine_in_quadrant(r, tail - (r - middle), add_bits(bits_of(shifted), splat(kQuadrants)));
     if constexpr (kQuadrants == 0) result = x == 0.0F ? x : result;  // the reduction loses the sign of -0

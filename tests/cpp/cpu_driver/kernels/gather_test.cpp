@@ -46,9 +46,19 @@ TEST_P(Gather, ScatterWritesOnlyMaskedLanesAndTheLastOfEqualAddresses) {
   EXPECT_EQ(memory[2], 0x4040);
 }
 
-TEST_P(Gather, FourBitElementsHaveNoAddresses) {
-  EXPECT_EQ(find_gather(ElementType::i4), nullptr);
-  EXPECT_EQ(find_scatter(ElementType::f4e2m1fn), nullptr);
+TEST_P(Gather, AddressesOfFourBitElementsCountHalfBytes) {
+  std::uint8_t memory[] = {0x21, 0x43};
+  const auto half = [&](int i) { return static_cast<std::int64_t>(2 * reinterpret_cast<std::uintptr_t>(memory)) + i; };
+  const std::int64_t addresses[] = {half(3), half(0), half(2)};
+  const auto lanes = make_register(std::vector<float>(3), 3);
+  find_gather(ElementType::f4e2m1fn)(lanes.get(), addresses, nullptr, nullptr, 3);
+  EXPECT_EQ(lanes.get()[0], 2.0F);
+  EXPECT_EQ(lanes.get()[1], 0.5F);
+  EXPECT_EQ(lanes.get()[2], 1.5F);
+  const std::uint8_t mask[] = {1, 0, 0};
+  find_scatter(ElementType::f4e2m1fn)(addresses, make_register(std::vector<float>{-6, 1, 1}, 3).get(), mask, 3);
+  EXPECT_EQ(memory[0], 0x21);
+  EXPECT_EQ(memory[1], 0xf3);
 }
 
 }  // namespace
