@@ -8,13 +8,15 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace tilegym::tile_ir {
 
 namespace {
 
 Error failure(const std::filesystem::path& path, const char* step, int code) {
-  return Error{"tile_ir: file " + path.string() + ": cannot " + step + ": " + std::generic_category().message(code)};
+  return Error{"tile_ir: file " + path.string() + ": cannot " + step + ": " + std::generic_category().message(code) +
+               "; give a readable file of Tile IR bytecode"};
 }
 
 class Descriptor {
@@ -31,6 +33,22 @@ class Descriptor {
   int fd_;
 };
 
+/// Everything a pipe or device gives, as far as a module can go.
+Result<MappedFile> read_stream(const std::filesystem::path& path, int fd) {
+  constexpr std::size_t kFirstRead = std::size_t{1} << 16;
+  const auto bytes = std::make_shared<std::vector<std::byte>>(kFirstRead);
+  std::size_t size = 0;
+  while (size <= kMaxModuleBytes) {
+    if (size == bytes->size()) bytes->resize(2 * size);
+    const ssize_t got = ::read(fd, bytes->data() + size, bytes->size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure(path, "read it", errno);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  return MappedFile{bytes, std::span(*bytes).first(size)};
+}
+
 }  // namespace
 
 Result<MappedFile> map_file(const std::filesystem::path& path) {
@@ -38,7 +56,8 @@ Result<MappedFile> map_file(const std::filesystem::path& path) {
   if (file.get() < 0) return failure(path, "open it", errno);
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return failure(path, "find its size", errno);
-  if (!S_ISREG(status.st_mode)) return failure(path, "map it", S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+  if (S_ISDIR(status.st_mode)) return failure(path, "read it", EISDIR);
+  if (!S_ISREG(status.st_mode)) return read_stream(path, file.get());
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return MappedFile{};
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);

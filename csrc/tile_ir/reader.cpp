@@ -18,7 +18,8 @@ namespace tilegym::tile_ir {
 
 namespace {
 
-constexpr std::size_t kMaxModuleBytes = std::size_t{1} << 30;
+/// For every error that has none of its own.
+constexpr std::string_view kRemedy = "; the module is cut short, damaged or written wrongly: write it anew";
 
 constexpr std::uint8_t kAllFlags = kPrivateFlag | kEntryFlag | kHintsFlag;
 
@@ -145,7 +146,9 @@ Result<Module> read_file(const std::filesystem::path& path, ReadOptions options)
   return read_module(std::move(file.storage), file.bytes, options);
 }
 
-Result<Module> read_module(std::shared_ptr<const void> storage, std::span<const std::byte> bytes, ReadOptions options) {
+namespace {
+
+Result<Module> read_whole(std::shared_ptr<const void> storage, std::span<const std::byte> bytes, ReadOptions options) {
   if (bytes.size() > kMaxModuleBytes) return malformed("module", "at most 1 GiB", bytes.size(), 0);
   Module module;
   module.storage = std::move(storage);
@@ -166,6 +169,16 @@ Result<Module> read_module(std::shared_ptr<const void> storage, std::span<const 
   TILEGYM_TRY(read_list(sections.payload(SectionId::functions), tables, "functions", module.functions, read_function));
   module.debug = std::move(tables.debug.entries);
   return module;
+}
+
+}  // namespace
+
+Result<Module> read_module(std::shared_ptr<const void> storage, std::span<const std::byte> bytes, ReadOptions options) {
+  Result<Module> module = read_whole(std::move(storage), bytes, options);
+  if (module.ok()) return module;
+  Error error = std::move(module).error();
+  if (error.message.find("; ") == std::string::npos) error.message += kRemedy;
+  return error;
 }
 
 }  // namespace tilegym::tile_ir

@@ -30,7 +30,8 @@ struct ReadOptions {
 [[nodiscard]] Result<Module> read_module(std::shared_ptr<const void> storage, std::span<const std::byte> bytes,
                                          ReadOptions options = {});
 
-/// Reads a file that is mapped into memory for as long as the module lives. Precondition: nobody shortens it meanwhile.
+/// Reads a file that is mapped into memory for as long as the module lives, or a pipe or device to its end.
+/// Precondition: nobody shortens a mapped file meanwhile.
 [[nodiscard]] Result<Module> read_file(const std::filesystem::path& path, ReadOptions options = {});
 
 }  // namespace tilegym::tile_ir

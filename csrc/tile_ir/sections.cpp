@@ -15,10 +15,36 @@ struct SectionHeader {
   std::size_t length = 0;
 };
 
+/// What people take for bytecode.
+struct Mistake {
+  std::string_view begin;
+  std::string_view got;
+  std::string_view remedy;
+};
+
+constexpr Mistake kMistakes[] = {
+    {"", "no bytes", "; give the file that the compiler wrote"},
+    {"\x7f"
+     "ELF",
+     "an ELF file", "; give the bytecode that the cubin was compiled from"},
+    {"cuda_tile", "text", "; give the bytecode that lies beside the text"},
+    {"//", "text", "; give the bytecode that lies beside the text"},
+    {"entry", "text", "; give the bytecode that lies beside the text"},
+    {"module", "text", "; give the bytecode that lies beside the text"},
+};
+
 Status read_magic(ByteReader& reader) {
-  TILEGYM_ASSIGN(const auto magic, reader.bytes(kMagic.size(), "magic number"));
+  const std::size_t size = std::min(kMagic.size(), reader.remaining());
+  TILEGYM_ASSIGN(const auto magic, reader.bytes(size, "magic number"));
   if (is_bytecode(magic)) return {};
-  return malformed("magic number", "7f 'TileIR' 00", std::string_view("other bytes"), 0);
+  const std::string_view text(reinterpret_cast<const char*>(magic.data()), magic.size());
+  const Mistake* found = std::ranges::find_if(kMistakes, [&](const Mistake& row) {
+    return row.begin.empty() ? text.empty() : text.starts_with(row.begin.substr(0, kMagic.size()));
+  });
+  const bool known = found != std::end(kMistakes);
+  Error error = malformed("magic number", "7f 'TileIR' 00", known ? found->got : "other bytes", 0);
+  error.message += known ? found->remedy : "; give a file of Tile IR bytecode";
+  return error;
 }
 
 Result<Version> read_version(ByteReader& reader) {
@@ -30,7 +56,9 @@ Result<Version> read_version(ByteReader& reader) {
   version.tag = static_cast<std::uint16_t>(tag);
   if (version.major == kFormatMajor && version.minor >= 1 && version.minor <= kNewestMinor) return version;
   const std::string got = std::to_string(version.major) + "." + std::to_string(version.minor);
-  return malformed("bytecode version", "13.1 to 13.3", std::string_view(got), start);
+  Error error = malformed("bytecode version", "13.1 to 13.3", std::string_view(got), start);
+  error.message += "; write it as 13.3 (cuTile Python: bytecode_version=\"13.3\")";
+  return error;
 }
 
 Status skip_alignment(ByteReader& reader) {

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "tile_ir/module_bytes.h"
 #include "tile_ir/reader.h"
@@ -15,8 +17,7 @@ using test::Bytes;
 using test::ModuleBytes;
 
 std::string refusal(const std::vector<std::byte>& bytes) {
-  const Result<Module> module = read_module(bytes);
-  return module.ok() ? "accepted" : module.error().message;
+  return test::refusal_of(read_module(bytes));
 }
 
 /// A module that is accepted: one kernel that returns.
@@ -49,7 +50,44 @@ TEST(BadHeader, OtherMagicNumber) {
 }
 
 TEST(BadHeader, NoBytes) {
-  EXPECT_EQ(refusal({}), "tile_ir: magic number: wanted 8 bytes, got 0 bytes at byte 0");
+  EXPECT_EQ(refusal({}), "tile_ir: magic number: wanted 7f 'TileIR' 00, got no bytes at byte 0");
+}
+
+/// What people take for bytecode, and what the refusal says.
+struct Mistake {
+  const char* bytes;
+  const char* got;
+  const char* remedy;
+};
+
+class MistakenFile : public testing::TestWithParam<Mistake> {};
+
+TEST_P(MistakenFile, IsNamedWithARemedy) {
+  const auto text = std::as_bytes(std::span(std::string_view(GetParam().bytes)));
+  const Result<Module> module = read_module(text);
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.error().message, std::string("tile_ir: magic number: wanted 7f 'TileIR' 00, got ") + GetParam().got +
+                                        " at byte 0; " + GetParam().remedy);
+}
+
+constexpr const char* kOfText = "give the bytecode that lies beside the text";
+
+INSTANTIATE_TEST_SUITE_P(BadHeader, MistakenFile,
+                         testing::Values(Mistake{"", "no bytes", "give the file that the compiler wrote"},
+                                         Mistake{"cuda_tile.module @kernels {}", "text", kOfText},
+                                         Mistake{"entry @k() {}", "text", kOfText},
+                                         Mistake{"// RUN: cuda-tile-opt", "text", kOfText},
+                                         Mistake{"\x7f"
+                                                 "ELF\x02",
+                                                 "an ELF file", "give the bytecode that the cubin was compiled from"},
+                                         Mistake{"PK", "other bytes", "give a file of Tile IR bytecode"}));
+
+TEST(BadHeader, AnotherVersionIsNamedWithARemedy) {
+  const Result<Module> module = read_module(with_byte(small_module().build(), 9, 5));
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.error().message,
+            "tile_ir: bytecode version: wanted 13.1 to 13.3, got 13.5 at byte 8; write it as 13.3 (cuTile Python: "
+            "bytecode_version=\"13.3\")");
 }
 
 TEST(BadHeader, VersionsOutsideTheKnownOnesAreNamed) {

@@ -18,7 +18,7 @@ std::string refusal(Bytes body, std::uint8_t minor = 3) {
   test::put(body, {0x5c, 0, 0});
   const Result<Module> module = read_module(test::module_with_body(body, minor));
   if (module.ok()) return "accepted";
-  const std::string text = module.error().message;
+  const std::string text = test::refusal_of(module);
   // Header, section header and the function's row; the length of the body takes a second byte from 128 on.
   const std::size_t body_start = body.size() < 128 ? 22 : 23;
   const std::size_t split = text.rfind(' ') + 1;
@@ -169,7 +169,7 @@ TEST(BadFunction, TypeThatIsNoFunction) {
   module.function(module.element(3), {0x5c, 0, 0});
   const Result<Module> read = read_module(module.build());
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message, "tile_ir: function type: wanted a function type, got another type at byte 18");
+  EXPECT_EQ(test::refusal_of(read), "tile_ir: function type: wanted a function type, got another type at byte 18");
 }
 
 /// The refusal of a kernel that assumes a predicate which is a 4-bit float of these bits.
@@ -179,7 +179,7 @@ std::string float_refusal(std::uint8_t bits) {
   const auto tile = static_cast<std::uint8_t>(module.tile(module.element(3), {}));
   module.function(module.function_type({tile}), {0x06, tile, 2, 0, bits, 0, 0x5c, 0, 0});
   const Result<Module> read = read_module(module.build());
-  return read.ok() ? "accepted" : read.error().message;
+  return test::refusal_of(read);
 }
 
 TEST(BadAttribute, FloatThatNeedsMoreBits) {
@@ -192,7 +192,8 @@ TEST(BadFunction, ParameterTypeThatNoValueHas) {
   module.function(module.function_type({module.element(3)}), {0x5c, 0, 0});
   const Result<Module> read = read_module(module.build());
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message, "tile_ir: parameter type: wanted a tile, view or token, got another type at byte 22");
+  EXPECT_EQ(test::refusal_of(read),
+            "tile_ir: parameter type: wanted a tile, view or token, got another type at byte 22");
 }
 
 TEST(BadFunction, HintsOfAnotherKind) {
@@ -200,7 +201,7 @@ TEST(BadFunction, HintsOfAnotherKind) {
   module.function(module.function_type({}), {0x5c, 0, 0}, {3, 1});
   const Result<Module> read = read_module(module.build());
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message,
+  EXPECT_EQ(test::refusal_of(read),
             "tile_ir: hints of function: wanted optimization hints, got another attribute at byte 21");
 }
 
@@ -211,7 +212,7 @@ TEST(BadFunction, UnknownFlag) {
   bytes.at(19) = std::byte{8};
   const Result<Module> read = read_module(bytes);
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message, "tile_ir: function flags: wanted 0 to 7, got 8 at byte 19");
+  EXPECT_EQ(test::refusal_of(read), "tile_ir: function flags: wanted 0 to 7, got 8 at byte 19");
 }
 
 TEST(BadFunction, EmptyName) {
@@ -222,7 +223,7 @@ TEST(BadFunction, EmptyName) {
   bytes.at(17) = std::byte{0};
   const Result<Module> read = read_module(bytes);
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message, "tile_ir: function name: wanted a name, got an empty one at byte 17");
+  EXPECT_EQ(test::refusal_of(read), "tile_ir: function name: wanted a name, got an empty one at byte 17");
 }
 
 TEST(BadFunction, EmptyBody) {
@@ -230,7 +231,7 @@ TEST(BadFunction, EmptyBody) {
   module.function(module.function_type({}), {});
   const Result<Module> read = read_module(module.build());
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message,
+  EXPECT_EQ(test::refusal_of(read),
             "tile_ir: block: wanted break, continue, return or yield as its last operation, got no such operation at "
             "byte 22");
 }

@@ -43,7 +43,7 @@ Bits elements_of(const Result<Module>& module, bool splat) {
 }
 
 std::string error_of(const Result<Module>& module) {
-  return module.ok() ? "" : module.error().message;
+  return module.ok() ? "" : test::refusal_of(module);
 }
 
 // The expected elements are what NVIDIA's disassembler prints for the same bytes.

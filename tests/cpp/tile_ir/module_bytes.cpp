@@ -126,4 +126,11 @@ std::vector<std::byte> ModuleBytes::build() const {
   return bytes;
 }
 
+std::string refusal_of(const Result<Module>& module) {
+  if (module.ok()) return "accepted";
+  const std::string& text = module.error().message;
+  const std::size_t remedy = text.rfind("; ");
+  return remedy == std::string::npos ? text + " without a remedy" : text.substr(0, remedy);
+}
+
 }  // namespace tilegym::tile_ir::test

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tile_ir/reader.h"
+
 namespace tilegym::tile_ir::test {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -58,5 +60,8 @@ class ModuleBytes {
   std::vector<Bytes> globals_;
   std::vector<Section> extra_;
 };
+
+/// Why a module is refused, without the remedy that every refusal ends with; "accepted" where it is read.
+[[nodiscard]] std::string refusal_of(const Result<Module>& module);
 
 }  // namespace tilegym::tile_ir::test

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <span>
@@ -159,11 +160,32 @@ TEST(IsBytecode, LooksAtTheMagicNumberOnly) {
   EXPECT_FALSE(is_bytecode(bytes));
 }
 
+TEST(ReadFile, ReadsAPipeToItsEnd) {
+  const std::vector<std::byte> bytes = test::golden("cutile_silu_and_mul_f16");
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  // The module fits into a pipe's buffer.
+  ASSERT_EQ(::write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  ::close(ends[1]);
+  const Result<Module> module = read_file("/dev/fd/" + std::to_string(ends[0]));
+  ::close(ends[0]);
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  EXPECT_EQ(module.value().functions.size(), read_module(bytes).value().functions.size());
+}
+
+TEST(ReadFile, AFolderIsRefused) {
+  const Result<Module> module = read_file("/");
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.error().message,
+            "tile_ir: file /: cannot read it: Is a directory; give a readable file of Tile IR bytecode");
+}
+
 TEST(BytecodeSize, RefusesWhatIsNoBytecode) {
   const std::vector<std::byte> bytes(16);
   const Result<std::size_t> found = bytecode_size(bytes.data());
   ASSERT_FALSE(found.ok());
-  EXPECT_EQ(found.error().message, "tile_ir: magic number: wanted 7f 'TileIR' 00, got other bytes at byte 0");
+  EXPECT_EQ(found.error().message,
+            "tile_ir: magic number: wanted 7f 'TileIR' 00, got other bytes at byte 0; give a file of Tile IR bytecode");
 }
 
 TEST(BytecodeSize, CountsUpToTheEndMarker) {
