@@ -34,11 +34,9 @@ constexpr bool is_word(char c) {
 }
 
 AttrName attribute_of(const OpSpec& spec, std::string_view word) {
-  for (const AttrSpec& attribute : spec.attributes) {
-    if (name(attribute.name) == word) return attribute.name;
-  }
-  TILEGYM_CHECK(!"assembly.def names an attribute that the operation does not have");
-  return {};
+  const auto* found = std::ranges::find(spec.attributes, word, [](const AttrSpec& row) { return name(row.name); });
+  TILEGYM_CHECK(found != spec.attributes.end());
+  return found->name;
 }
 
 std::size_t group_of(const OpSpec& spec, std::string_view word) {

@@ -29,6 +29,13 @@ Attribute integer_attribute(std::uint64_t value) {
   return attribute;
 }
 
+template <class T>
+Status assign(T& to, Result<T> from) {
+  if (!from.ok()) return std::move(from).error();
+  to = std::move(from).value();
+  return {};
+}
+
 Result<Attribute> read_boolean(ByteReader& reader, const Subject& subject) {
   TILEGYM_ASSIGN(const std::uint8_t value, reader.byte(subject));
   if (value > 1) return malformed(subject, "0 or 1", value, reader.offset() - 1);
@@ -90,42 +97,36 @@ Result<Attribute> Tables::read_constant(ByteReader& reader, TypeId tile, const S
   return attribute;
 }
 
-Result<Attribute> AttributeReader::read(ByteReader& reader, AttrName attribute, std::string_view operation,
-                                        std::optional<TypeId> result) const {
+Status AttributeReader::read(ByteReader& reader, AttrName attribute, std::string_view operation,
+                             std::optional<TypeId> result, Attribute& value) const {
   const AttrInfo& row = info(attribute);
   const Subject subject(row.name, operation);
-  Attribute value;
   switch (row.encoding) {
     case AttrEncoding::unit:
-      return integer_attribute(1);
-    case AttrEncoding::number: {
-      TILEGYM_ASSIGN(value.integer, reader.varint_up_to(row.limit, subject));
-      return value;
-    }
+      value.integer = 1;
+      return {};
+    case AttrEncoding::number:
+      return assign(value.integer, reader.varint_up_to(row.limit, subject));
     case AttrEncoding::boolean:
-      return read_boolean(reader, subject);
-    case AttrEncoding::string: {
+      return assign(value, read_boolean(reader, subject));
+    case AttrEncoding::string:
       value.kind = AttrKind::string;
-      TILEGYM_ASSIGN(value.text, tables_.read_string(reader, subject));
-      return value;
-    }
-    case AttrEncoding::type: {
+      return assign(value.text, tables_.read_string(reader, subject));
+    case AttrEncoding::type:
       value.kind = AttrKind::type;
-      TILEGYM_ASSIGN(value.type, tables_.read_type(reader, subject));
-      return value;
-    }
+      return assign(value.type, tables_.read_type(reader, subject));
     case AttrEncoding::i32_array:
-      return read_numbers(reader, AttrKind::i32_array, 4, subject);
+      return assign(value, read_numbers(reader, AttrKind::i32_array, 4, subject));
     case AttrEncoding::dense:
-      return read_dense(reader, result, subject);
+      return assign(value, read_dense(reader, result, subject));
     case AttrEncoding::array:
-      return read_array(reader, 0);
+      return assign(value, read_array(reader, 0));
     case AttrEncoding::hints:
-      return read_dictionary(reader, AttrKind::optimization_hints, 0);
+      return assign(value, read_dictionary(reader, AttrKind::optimization_hints, 0));
     case AttrEncoding::tagged:
-      return read_tagged(reader);
+      return assign(value, read_tagged(reader));
   }
-  return value;
+  return {};
 }
 
 Result<Attribute> AttributeReader::read_tagged(ByteReader& reader, int depth) const {

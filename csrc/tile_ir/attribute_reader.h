@@ -52,10 +52,10 @@ class AttributeReader {
  public:
   explicit AttributeReader(const Tables& tables) : tables_(tables) {}
 
-  /// Value of `attribute` as operations store it, without a tag. `operation` is named in errors; `result` is the type
-  /// of its first result.
-  [[nodiscard]] Result<Attribute> read(ByteReader& reader, AttrName attribute, std::string_view operation,
-                                       std::optional<TypeId> result) const;
+  /// Fills `value` with the value of `attribute` as operations store it, without a tag. `operation` is named in errors;
+  /// `result` is the type of its first result.
+  [[nodiscard]] Status read(ByteReader& reader, AttrName attribute, std::string_view operation,
+                            std::optional<TypeId> result, Attribute& value) const;
   /// A value that begins with its tag.
   [[nodiscard]] Result<Attribute> read_tagged(ByteReader& reader, int depth = 0) const;
 

@@ -44,11 +44,7 @@ Result<std::uint8_t> ByteReader::byte(const Subject& subject) {
   return static_cast<std::uint8_t>(bytes_[position_++]);
 }
 
-Result<std::uint64_t> ByteReader::varint(const Subject& subject) {
-  // Nearly every number of a module takes one byte.
-  if (position_ < bytes_.size() && static_cast<std::uint8_t>(bytes_[position_]) < 0x80) {
-    return static_cast<std::uint64_t>(bytes_[position_++]);
-  }
+Result<std::uint64_t> ByteReader::long_varint(const Subject& subject) {
   const std::size_t start = offset();
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
@@ -61,14 +57,14 @@ Result<std::uint64_t> ByteReader::varint(const Subject& subject) {
   return malformed(subject, "a number of at most 64 bits", std::string_view("a longer one"), start);
 }
 
-Result<std::uint64_t> ByteReader::varint_up_to(std::uint64_t limit, const Subject& subject) {
+Result<std::uint64_t> ByteReader::checked_varint_up_to(std::uint64_t limit, const Subject& subject) {
   const std::size_t start = offset();
   TILEGYM_ASSIGN(const std::uint64_t value, varint(subject));
   if (value > limit) return malformed(subject, at_most(limit), value, start);
   return value;
 }
 
-Result<std::uint32_t> ByteReader::index(std::size_t size, const Subject& subject) {
+Result<std::uint32_t> ByteReader::checked_index(std::size_t size, const Subject& subject) {
   const std::size_t start = offset();
   TILEGYM_ASSIGN(const std::uint64_t value, varint(subject));
   if (value >= size) return malformed(subject, "an index below " + std::to_string(size), value, start);

@@ -36,11 +36,20 @@ class ByteReader {
 
   [[nodiscard]] Result<std::uint8_t> byte(const Subject& subject);
   /// Unsigned LEB128 of at most 64 bits.
-  [[nodiscard]] Result<std::uint64_t> varint(const Subject& subject);
+  [[nodiscard]] Result<std::uint64_t> varint(const Subject& subject) {
+    if (has_short()) return take_short();
+    return long_varint(subject);
+  }
   /// A varint of at most `limit`.
-  [[nodiscard]] Result<std::uint64_t> varint_up_to(std::uint64_t limit, const Subject& subject);
+  [[nodiscard]] Result<std::uint64_t> varint_up_to(std::uint64_t limit, const Subject& subject) {
+    if (has_short() && next() <= limit) return take_short();
+    return checked_varint_up_to(limit, subject);
+  }
   /// A varint that is an index into `size` entries.
-  [[nodiscard]] Result<std::uint32_t> index(std::size_t size, const Subject& subject);
+  [[nodiscard]] Result<std::uint32_t> index(std::size_t size, const Subject& subject) {
+    if (has_short() && next() < size) return static_cast<std::uint32_t>(take_short());
+    return checked_index(size, subject);
+  }
   /// A varint that counts entries of at least `entry_bytes` each, all of which must fit into the remaining bytes.
   [[nodiscard]] Result<std::size_t> count(std::size_t entry_bytes, const Subject& subject);
   /// A varint with zigzag encoding: bit 0 is the sign.
@@ -54,6 +63,13 @@ class ByteReader {
   [[nodiscard]] std::span<const std::byte> rest() noexcept;
 
  private:
+  // Nearly every number of a module takes one byte; those are read without a call.
+  [[nodiscard]] std::uint64_t next() const noexcept { return static_cast<std::uint64_t>(bytes_[position_]); }
+  [[nodiscard]] bool has_short() const noexcept { return position_ < bytes_.size() && next() < 0x80; }
+  [[nodiscard]] std::uint64_t take_short() noexcept { return static_cast<std::uint64_t>(bytes_[position_++]); }
+  [[nodiscard]] Result<std::uint64_t> long_varint(const Subject& subject);
+  [[nodiscard]] Result<std::uint64_t> checked_varint_up_to(std::uint64_t limit, const Subject& subject);
+  [[nodiscard]] Result<std::uint32_t> checked_index(std::size_t size, const Subject& subject);
   [[nodiscard]] Status need(std::size_t count, const Subject& subject) const;
 
   std::span<const std::byte> bytes_;

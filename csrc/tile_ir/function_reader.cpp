@@ -16,6 +16,10 @@ constexpr int kMaxDepth = 64;
 /// Room that a file's word alone is enough for.
 constexpr std::size_t kMostReserved = 64;
 
+/// Bytes of an operation as compilers write them, and the most operations of a body that room is kept for.
+constexpr std::size_t kUsualBytes = 6;
+constexpr std::size_t kMostExpected = std::size_t{1} << 18;
+
 constexpr std::string_view kValueTypes = "a tile, view or token";
 
 bool is_value_type(TypeKind kind) {
@@ -48,6 +52,8 @@ Status FunctionReader::read(ByteReader body) {
     }
     function_.body.arguments.push_back(define(parameter));
   }
+  // The file does not say how many operations follow; moving a list of megabytes costs more than room that stays empty.
+  function_.body.operations.reserve(std::min(body.remaining() / kUsualBytes, kMostExpected));
   body_offset_ = body.offset();
   body_ = ByteReader(body).rest();
   while (body.remaining() > 0 && !function_.unread) TILEGYM_TRY(read_operation(body, function_.body, 0));
@@ -55,29 +61,27 @@ Status FunctionReader::read(ByteReader body) {
 }
 
 Status FunctionReader::read_operation(ByteReader& reader, Block& block, int depth) {
-  Operation operation;
   const std::size_t start = reader.offset();
-  operation.byte_offset = static_cast<std::uint32_t>(start);
   Result<const OpSpec*> known = read_opcode(reader);
   if (!known && tables_.keep_unknown) {
     stop(start, std::move(known).error(), block);
     return {};
   }
   TILEGYM_ASSIGN(const OpSpec* spec, std::move(known));
+  // Read in its place: reading the regions adds operations to their own blocks only.
+  Operation& operation = block.operations.emplace_back();
+  operation.byte_offset = static_cast<std::uint32_t>(start);
   operation.opcode = spec->opcode;
   TILEGYM_ASSIGN(operation.location, locations_.next(start));
-  TILEGYM_TRY(read_result_types(reader, *spec, operation.results));
+  TILEGYM_TRY(read_result_types(reader, *spec, operation));
   std::uint64_t flags = 0;
   TILEGYM_TRY(read_attributes(reader, *spec, flags, operation));
-  operation.operands.reserve(spec->operands.size());
-  operation.segments.reserve(spec->operands.size());
   TILEGYM_TRY(spec->segmented() ? read_segments(reader, *spec, flags, operation)
                                 : read_joined(reader, *spec, operation));
   TILEGYM_TRY(read_regions(reader, *spec, depth, operation));
   // Until here they are the results' types: a result is in scope behind its operation's regions only.
   for (ValueId& result : operation.results) result = define(result);
   if (spec->results.since > tables_.version.minor) operation.results.push_back(add_value(tables_.token));
-  block.operations.push_back(std::move(operation));
   return {};
 }
 
@@ -86,25 +90,29 @@ void FunctionReader::stop(std::size_t start, Error reason, Block& block) {
   ByteReader code(bytes, start);
   const Result<std::uint64_t> number = code.varint("operation code");
   function_.unread = Unread{number ? number.value() : 0, start, bytes, std::move(reason.message)};
-  Operation operation;
+  Operation& operation = block.operations.emplace_back();
   operation.opcode = kUnreadOpcode;
   operation.byte_offset = static_cast<std::uint32_t>(start);
-  block.operations.push_back(std::move(operation));
 }
 
 Result<const OpSpec*> FunctionReader::read_opcode(ByteReader& reader) const {
   const std::size_t start = reader.offset();
   TILEGYM_ASSIGN(const std::uint64_t code, reader.varint("operation code"));
   const OpSpec* spec = find_op(code);
-  if (spec == nullptr) return malformed("operation code", "a known one", code, start);
-  if (spec->since > tables_.version.minor) {
-    return malformed(Subject("bytecode version", spec->mnemonic), "13." + std::to_string(spec->since) + " or newer",
-                     std::string_view("13." + std::to_string(tables_.version.minor)), start);
+  if (spec == nullptr) {
+    Error error = malformed("operation code", "a known one", code, start);
+    error.message += "; write version 13.3, which has no such operation";
+    return error;
   }
-  return spec;
+  if (spec->since <= tables_.version.minor) return spec;
+  const std::string since = "13." + std::to_string(spec->since);
+  Error error = malformed(Subject("bytecode version", spec->mnemonic), since + " or newer",
+                          std::string_view("13." + std::to_string(tables_.version.minor)), start);
+  error.message += "; write version " + since;
+  return error;
 }
 
-Status FunctionReader::read_result_types(ByteReader& reader, const OpSpec& spec, std::vector<TypeId>& types) const {
+Status FunctionReader::read_result_types(ByteReader& reader, const OpSpec& spec, Operation& operation) const {
   const ResultSpec& wanted = spec.results;
   std::size_t count = wanted.since <= tables_.version.minor ? wanted.count : 0;
   if (spec.counts_results()) {
@@ -114,8 +122,8 @@ Status FunctionReader::read_result_types(ByteReader& reader, const OpSpec& spec,
     if (!wanted.variadic && got != count) return malformed(subject, std::to_string(count), got, start);
     count = got;
   }
-  types.resize(count);
-  for (TypeId& type : types) {
+  operation.results.resize(count);
+  for (TypeId& type : operation.results) {
     TILEGYM_ASSIGN(type, read_value_type(reader, Subject("result type", spec.mnemonic)));
   }
   return {};
@@ -134,18 +142,20 @@ Status FunctionReader::read_attributes(ByteReader& reader, const OpSpec& spec, s
   if (const unsigned bits = spec.flag_bits(minor); bits > 0) {
     TILEGYM_ASSIGN(flags, reader.varint_up_to((1u << bits) - 1, Subject("flags", spec.mnemonic)));
   }
+  if (spec.attributes.empty()) return {};
+  operation.attributes.reserve(spec.attributes.size());
   const auto result = operation.results.empty() ? std::nullopt : std::optional<TypeId>(operation.results.front());
   for (const AttrSpec& attribute : spec.attributes) {
     const bool known = attribute.since <= minor;
     if (attribute.presence == Presence::added && !known) {
-      Attribute value;
-      value.integer = attribute.fallback;
-      operation.attributes.push_back({attribute.name, std::move(value)});
+      operation.attributes.push_back({attribute.name, {}});
+      operation.attributes.back().value.integer = attribute.fallback;
       continue;
     }
     if (!known || (attribute.flagged() && !take_flag(flags))) continue;
-    TILEGYM_ASSIGN(Attribute value, attributes_.read(reader, attribute.name, spec.mnemonic, result));
-    operation.attributes.push_back({attribute.name, std::move(value)});
+    operation.attributes.push_back({attribute.name, {}});
+    Attribute& value = operation.attributes.back().value;
+    TILEGYM_TRY(attributes_.read(reader, attribute.name, spec.mnemonic, result, value));
   }
   return {};
 }

@@ -31,8 +31,8 @@ class FunctionReader {
   /// Ends the reading at an unknown operation: everything from `start` on is kept as bytes.
   void stop(std::size_t start, Error reason, Block& block);
   [[nodiscard]] Result<const OpSpec*> read_opcode(ByteReader& reader) const;
-  /// Fills `types`, which is the operation's list of results until they are defined.
-  [[nodiscard]] Status read_result_types(ByteReader& reader, const OpSpec& spec, std::vector<TypeId>& types) const;
+  /// Fills the results, which are their types until they are defined.
+  [[nodiscard]] Status read_result_types(ByteReader& reader, const OpSpec& spec, Operation& operation) const;
   [[nodiscard]] Result<TypeId> read_value_type(ByteReader& reader, const Subject& subject) const;
   [[nodiscard]] Status read_attributes(ByteReader& reader, const OpSpec& spec, std::uint64_t& flags,
                                        Operation& operation) const;

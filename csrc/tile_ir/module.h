@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tile_ir/opcodes.h"
+#include "tile_ir/short_list.h"
 #include "tile_ir/types.h"
 
 namespace tilegym::tile_ir {
@@ -100,9 +101,9 @@ struct Operation {
   /// Offset of the operation's first byte in the bytecode, for reports.
   std::uint32_t byte_offset = 0;
   DebugId location = 0;
-  std::vector<ValueId> operands;
-  std::vector<std::uint32_t> segments;
-  std::vector<ValueId> results;
+  ShortList<ValueId, 4> operands;
+  ShortList<std::uint32_t, 4> segments;
+  ShortList<ValueId, 4> results;
   std::vector<NamedAttribute> attributes;
   std::vector<Region> regions;
 

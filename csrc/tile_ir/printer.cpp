@@ -21,6 +21,15 @@ struct Output {
   Output(const Module& of, PrintOptions options) : module(of), types(of.types.size()) {
     for (std::size_t i = 0; i < types.size(); ++i) append_type(types[i], module, module.types[i]);
     if (options.locations) locations.emplace(module);
+    text.reserve(expected_size());
+  }
+
+  /// Nearly all of the text is lines that name a value or two; growing a text of megabytes costs as much as writing it.
+  [[nodiscard]] std::size_t expected_size() const {
+    constexpr std::size_t kMost = std::size_t{1} << 24;
+    std::size_t values = 0;
+    for (const Function& function : module.functions) values += function.values.size();
+    return std::min(kMost, values * (locations ? 96 : 64));
   }
 
   void append_location(DebugId location) {
@@ -257,7 +266,7 @@ class FunctionPrinter {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (i > 0) text_ += ", ";
       if (numbers[i] != kDynamic) {
-        text_ += std::to_string(numbers[i]);
+        append_number(text_, numbers[i]);
       } else if (next < dynamic.size()) {
         names_.append(text_, dynamic[next++]);
       } else {

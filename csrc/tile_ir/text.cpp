@@ -78,7 +78,11 @@ void append_list(std::string& out, const Values& values, std::string_view separa
 }
 
 void append_dynamic(std::string& out, std::int64_t value) {
-  out += value == kDynamic ? std::string("?") : std::to_string(value);
+  if (value == kDynamic) {
+    out += '?';
+  } else {
+    append_number(out, value);
+  }
 }
 
 void append_pointer(std::string& out, const Type& type) {
@@ -141,7 +145,7 @@ void append_view(std::string& out, const Module& module, const Type& type, std::
     out += ", sparse_dim=" + std::to_string(type.sparse_dim);
   } else if (!is_identity(type.dim_map)) {
     out += ", dim_map=[";
-    append_list(out, type.dim_map, ", ", [&](std::int32_t dim) { out += std::to_string(dim); });
+    append_list(out, type.dim_map, ", ", [&](std::int32_t dim) { append_number(out, dim); });
     out += ']';
   }
   out += '>';
@@ -164,7 +168,7 @@ void append_element(std::string& out, ElementType type, std::uint64_t bits) {
   } else if (type == ElementType::i1) {
     out += kTruth[bits & 1];
   } else {
-    out += std::to_string(sign_extended(bits, bit_width(type)));
+    append_number(out, sign_extended(bits, bit_width(type)));
   }
 }
 
@@ -275,7 +279,7 @@ void append_predicate(std::string& out, const Attribute& value) {
     }
   } else if (value.kind == AttrKind::same_elements) {
     out += "same_elements<[";
-    append_list(out, numbers, ", ", [&](std::int64_t number) { out += std::to_string(number); });
+    append_list(out, numbers, ", ", [&](std::int64_t number) { append_number(out, number); });
     out += ']';
   } else {
     out += "bounded<";
@@ -302,7 +306,7 @@ void append_generic(std::string& out, const Module& module, const Attribute& val
       return append_array(out, module, value);
     case AttrKind::i32_array:
       out += '[';
-      append_list(out, value.numbers, ", ", [&](std::int64_t number) { out += std::to_string(number); });
+      append_list(out, value.numbers, ", ", [&](std::int64_t number) { append_number(out, number); });
       out += ']';
       return;
     case AttrKind::dense:
@@ -387,7 +391,7 @@ void append_attribute(std::string& out, const Module& module, AttrName name, con
   if (value.integer < words.size()) {
     out += words[value.integer];
   } else {
-    out += std::to_string(value.integer);
+    append_number(out, value.integer);
   }
 }
 

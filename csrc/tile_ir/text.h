@@ -1,5 +1,10 @@
 #pragma once
 
+#include <charconv>
+#include <concepts>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,6 +13,12 @@
 /// Pieces of the text form that stand for themselves.
 namespace tilegym::tile_ir {
 
+/// The number in decimal digits.
+template <std::integral Number>
+void append_number(std::string& out, Number number) {
+  char digits[std::numeric_limits<Number>::digits10 + 3];
+  out.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
+}
 /// The text between quotes, with escapes.
 void append_quoted(std::string& out, std::string_view text);
 /// "@name", quoted where the name is no identifier.

@@ -5,6 +5,7 @@
 
 #include "tile_ir/assembly.h"
 #include "tile_ir/float_text.h"
+#include "tile_ir/text.h"
 
 namespace tilegym::tile_ir {
 
@@ -29,32 +30,36 @@ std::int64_t sign_extended(std::uint64_t bits, int width) {
 }  // namespace
 
 ValueNames::ValueNames(const Module& module, const Function& function)
-    : module_(module),
-      function_(function),
-      names_(function.values.size()),
-      places_(function.values.size(), kAlone),
-      definitions_(function.values.size()) {
+    : module_(module), names_(function.values.size()), definitions_(function.values.size()) {
   name_block(nullptr, function.body, {});
 }
 
 void ValueNames::append(std::string& out, ValueId value) const {
+  const Name& name = names_[value];
   out += '%';
-  out += names_[value];
-  if (places_[value] == kAlone) return;
+  append_name(out, name);
+  if (name.place == kNone) return;
   out += '#';
-  out += std::to_string(places_[value]);
+  append_number(out, name.place);
+}
+
+void ValueNames::append_name(std::string& out, const Name& name) const {
+  out += name.hint;
+  if (name.number == kNone) return;
+  if (!name.hint.empty()) out += '_';
+  append_number(out, name.number);
 }
 
 void ValueNames::append_results(std::string& out, const Operation& operation) const {
-  const bool grouped = operation.results.size() > 1 && places_[operation.results[0]] != kAlone;
+  const bool grouped = operation.results.size() > 1 && names_[operation.results[0]].place != kNone;
   const std::size_t groups = grouped ? 1 : operation.results.size();
   for (std::size_t i = 0; i < groups; ++i) {
     out += i == 0 ? "%" : ", %";
-    out += names_[operation.results[i]];
+    append_name(out, names_[operation.results[i]]);
   }
   if (!grouped) return;
   out += ':';
-  out += std::to_string(operation.results.size());
+  append_number(out, operation.results.size());
 }
 
 void ValueNames::name_block(const Operation* parent, const Block& block, Counters counters) {
@@ -73,93 +78,104 @@ void ValueNames::name_block(const Operation* parent, const Block& block, Counter
 void ValueNames::name_arguments(const Operation* parent, const Block& block, Counters& counters) {
   const std::size_t count = block.arguments.size();
   for (std::size_t i = 0; i < count; ++i) {
-    std::string name;
     if (parent != nullptr && parent->opcode == Opcode::For) {
-      name = i == 0 ? "loopIdx" : "iterArg" + std::to_string(i - 1);
+      name_ = i == 0 ? "loopIdx" : "iterArg";
+      if (i > 0) append_number(name_, i - 1);
     } else if (parent != nullptr && parent->opcode == Opcode::Reduce) {
-      name = i % 2 == 0 ? "reduce_lhs" : "reduce_rhs";
-      if (count > 2) name += std::to_string(i / 2);
+      name_ = i % 2 == 0 ? "reduce_lhs" : "reduce_rhs";
+      if (count > 2) append_number(name_, i / 2);
     } else {
-      name = "arg" + std::to_string(counters.argument++);
+      name_ = "arg";
+      append_number(name_, counters.argument++);
     }
-    set(block.arguments[i], name, counters);
+    set(block.arguments[i], counters);
   }
 }
 
 void ValueNames::name_results(const Operation& operation, Counters& counters) {
-  const std::vector<ValueId>& results = operation.results;
-  if (results.empty()) return;
-  const bool one_each = results.size() > 1 && assembly(operation.opcode).result_names.size() == results.size();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    definitions_[results[i]] = {&operation, i};
+  const std::size_t count = operation.results.size();
+  const bool one_each = count > 1 && assembly(operation.opcode).result_names.size() == count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ValueId value = operation.results[i];
+    definitions_[value] = {&operation, i};
     if (i == 0 || one_each) {
-      set(results[i], hint(operation, i), counters);
+      hint(operation, i);
+      set(value, counters);
     } else {
-      names_[results[i]] = names_[results[0]];
+      names_[value] = names_[operation.results[0]];
     }
-    if (results.size() > 1 && !one_each) places_[results[i]] = static_cast<std::int32_t>(i);
+    if (count > 1 && !one_each) names_[value].place = static_cast<std::uint32_t>(i);
   }
 }
 
-std::string ValueNames::hint(const Operation& operation, std::size_t index) const {
+void ValueNames::hint(const Operation& operation, std::size_t index) {
   if (operation.opcode == Opcode::Constant) return constant_hint(operation);
   if (operation.opcode == Opcode::Assume) return assume_hint(operation);
   const auto& names = assembly(operation.opcode).result_names;
-  return index < names.size() ? std::string(names[index]) : std::string();
+  name_ = index < names.size() ? names[index] : std::string_view();
 }
 
-std::string ValueNames::constant_hint(const Operation& operation) const {
+void ValueNames::constant_hint(const Operation& operation) {
+  name_.clear();
   const Attribute* value = operation.find(AttrName::value);
-  if (value == nullptr || value->kind != AttrKind::dense) return {};
+  if (value == nullptr || value->kind != AttrKind::dense) return;
   const Type& tile = module_.type(value->type);
   const std::optional<std::uint64_t> bits = uniform_bits(tile, *value);
-  if (tile.element == ElementType::i1) return !bits ? "cst_i1" : *bits != 0 ? "true" : "false";
-  std::string text = "cst_";
-  if (bits && !is_float(tile.element)) {
-    text += std::to_string(sign_extended(*bits, bit_width(tile.element))) + "_";
-  } else if (bits && is_nan(tile.element, *bits)) {
-    text += "NaN_";
-  } else if (const auto exact = bits ? exact_unsigned(tile.element, *bits) : std::nullopt; exact) {
-    text += std::to_string(*exact) + "_";
+  if (tile.element == ElementType::i1) {
+    name_ = !bits ? "cst_i1" : *bits != 0 ? "true" : "false";
+    return;
   }
-  return text += name(tile.element);
+  name_ = "cst_";
+  if (bits && !is_float(tile.element)) {
+    append_number(name_, sign_extended(*bits, bit_width(tile.element)));
+    name_ += '_';
+  } else if (bits && is_nan(tile.element, *bits)) {
+    name_ += "NaN_";
+  } else if (const auto exact = bits ? exact_unsigned(tile.element, *bits) : std::nullopt; exact) {
+    append_number(name_, *exact);
+    name_ += '_';
+  }
+  name_ += name(tile.element);
 }
 
-std::string ValueNames::assume_hint(const Operation& operation) const {
+void ValueNames::assume_hint(const Operation& operation) {
   // A chain of assumptions repeats the word; the limit keeps hostile input from filling the memory with it.
   constexpr std::size_t kMostRepeats = 512;
-  std::string prefix;
   const Operation* current = &operation;
   for (std::size_t repeats = 0;; ++repeats) {
-    if (current->operands.empty() || repeats == kMostRepeats) return prefix + "assume";
-    const Definition& producer = definitions_[current->operands[0]];
-    if (producer.operation == nullptr || !assembly(producer.operation->opcode).names_results) return prefix + "assume";
-    prefix += "assume_";
-    if (producer.operation->opcode != Opcode::Assume) return prefix + hint(*producer.operation, producer.result);
-    current = producer.operation;
+    const auto* producer =
+        current->operands.empty() || repeats == kMostRepeats ? nullptr : &definitions_[current->operands[0]];
+    const bool ends =
+        producer == nullptr || producer->operation == nullptr || !assembly(producer->operation->opcode).names_results;
+    if (ends) {
+      name_ = "assume";
+    } else if (producer->operation->opcode != Opcode::Assume) {
+      hint(*producer->operation, producer->result);
+      ++repeats;
+    } else {
+      current = producer->operation;
+      continue;
+    }
+    for (; repeats > 0; --repeats) name_.insert(0, "assume_");
+    return;
   }
 }
 
-void ValueNames::set(ValueId value, std::string_view hint, Counters& counters) {
-  if (hint.empty()) return number(value, counters);
-  std::string& name = names_[value];
-  name = hint;
-  if (take(hint)) return;
-  name += '_';
-  name += std::to_string(counters.conflict++);
-}
-
-void ValueNames::number(ValueId value, Counters& counters) {
-  names_[value] = std::to_string(counters.value++);
-}
-
-bool ValueNames::take(std::string_view hint) {
-  auto found = used_.find(hint);
-  if (found == used_.end()) found = used_.emplace(hint, false).first;
-  if (found->second) return false;
+void ValueNames::set(ValueId value, Counters& counters) {
+  Name& name = names_[value];
+  if (name_.empty()) {
+    name.number = counters.value++;
+    return;
+  }
+  auto found = used_.find(name_);
+  if (found == used_.end()) found = used_.emplace(name_, false).first;
+  name.hint = found->first;
+  if (found->second) {
+    name.number = counters.conflict++;
+    return;
+  }
   found->second = true;
   taken_.push_back(&found->second);
-  return true;
 }
 
 }  // namespace tilegym::tile_ir

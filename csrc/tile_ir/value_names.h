@@ -23,8 +23,15 @@ class ValueNames {
   void append_results(std::string& out, const Operation& operation) const;
 
  private:
-  static constexpr std::int32_t kAlone = -1;
+  static constexpr std::uint32_t kNone = 0xffff'ffff;
 
+  /// "hint", "hint_number" or "number". The hint lies in `used_`.
+  struct Name {
+    std::string_view hint;
+    std::uint32_t number = kNone;
+    /// Place among the results that share the name, or kNone.
+    std::uint32_t place = kNone;
+  };
   /// Who gives a value its name.
   struct Definition {
     const Operation* operation = nullptr;
@@ -39,25 +46,23 @@ class ValueNames {
   void name_block(const Operation* parent, const Block& block, Counters counters);
   void name_arguments(const Operation* parent, const Block& block, Counters& counters);
   void name_results(const Operation& operation, Counters& counters);
-  /// The hint of the first result, or of result `index` where each has one; empty: a number.
-  [[nodiscard]] std::string hint(const Operation& operation, std::size_t index) const;
-  [[nodiscard]] std::string constant_hint(const Operation& operation) const;
-  [[nodiscard]] std::string assume_hint(const Operation& operation) const;
-  void set(ValueId value, std::string_view hint, Counters& counters);
-  void number(ValueId value, Counters& counters);
-  /// Whether the hint itself is free in the open blocks; then it is taken.
-  [[nodiscard]] bool take(std::string_view hint);
+  void append_name(std::string& out, const Name& name) const;
+  /// Sets `name_` to the hint of the first result, or of result `index` where each has one; empty: a number.
+  void hint(const Operation& operation, std::size_t index);
+  void constant_hint(const Operation& operation);
+  void assume_hint(const Operation& operation);
+  /// Gives a value the name `name_`, made unique.
+  void set(ValueId value, Counters& counters);
 
   const Module& module_;
-  const Function& function_;
-  std::vector<std::string> names_;
-  /// Place among the results that share a name, or kAlone.
-  std::vector<std::int32_t> places_;
+  std::vector<Name> names_;
   std::vector<Definition> definitions_;
-  /// Hints that are names of the open blocks; a hint with a counter behind it is a name only once.
+  /// Hints, and whether each is a name of the open blocks; a hint with a counter behind it is a name only once.
   std::map<std::string, bool, std::less<>> used_;
   /// The marks of the open blocks, in the order in which they were set.
   std::vector<bool*> taken_;
+  /// The hint under construction.
+  std::string name_;
 };
 
 }  // namespace tilegym::tile_ir

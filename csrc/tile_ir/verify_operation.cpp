@@ -20,9 +20,8 @@ std::string name(const OpCheck& check, const Part& part) {
   return part.group != nullptr ? operand_text(*part.group, part.index) : result_text(check, part.index);
 }
 
-std::vector<Part> parts_of(const OpCheck& check, Parts set) {
-  std::vector<Part> parts;
-  parts.reserve(4);
+ShortList<Part, 4> parts_of(const OpCheck& check, Parts set) {
+  ShortList<Part, 4> parts;
   for (std::size_t group = 0; group < check.spec.operands.size(); ++group) {
     if ((set >> group & 1) == 0) continue;
     const auto values = check.op.group(group);
@@ -98,7 +97,7 @@ bool verify_classes(const OpCheck& check, const OpRule& rule) {
 }
 
 bool verify_relation(const OpCheck& check, const Relation& relation) {
-  const std::vector<Part> parts = parts_of(check, relation.parts);
+  const auto parts = parts_of(check, relation.parts);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (agrees(check, relation.agreement, parts[0].value, parts[i].value)) continue;
     auto [wanted, remedy] = wish(check, relation.agreement, parts[0]);
