@@ -10,6 +10,9 @@
 #include <system_error>
 #include <vector>
 
+#include "tile_ir/reader.h"
+#include "tile_ir/sections.h"
+
 namespace tilegym::tile_ir {
 
 namespace {
@@ -45,6 +48,8 @@ Result<MappedFile> read_stream(const std::filesystem::path& path, int fd) {
     if (got < 0) return failure(path, "read it", errno);
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
+    // What is no bytecode need not be read to its end, which it may not have.
+    if (size >= kMagic.size() && !is_bytecode(std::span(*bytes).first(size))) break;
   }
   return MappedFile{bytes, std::span(*bytes).first(size)};
 }

@@ -149,7 +149,11 @@ Result<Module> read_file(const std::filesystem::path& path, ReadOptions options)
 namespace {
 
 Result<Module> read_whole(std::shared_ptr<const void> storage, std::span<const std::byte> bytes, ReadOptions options) {
-  if (bytes.size() > kMaxModuleBytes) return malformed("module", "at most 1 GiB", bytes.size(), 0);
+  if (bytes.size() > kMaxModuleBytes) {
+    Error error = malformed("module", std::to_string(kMaxModuleBytes) + " bytes or less", bytes.size(), 0);
+    error.message += "; split it";
+    return error;
+  }
   Module module;
   module.storage = std::move(storage);
   TILEGYM_ASSIGN(const Sections sections, locate_sections(bytes));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "tile_ir/reader.h"
 
@@ -15,36 +17,35 @@ struct SectionHeader {
   std::size_t length = 0;
 };
 
-/// What people take for bytecode.
-struct Mistake {
-  std::string_view begin;
-  std::string_view got;
-  std::string_view remedy;
-};
+bool is_text(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) {
+    const auto c = std::to_integer<unsigned char>(byte);
+    return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r');
+  });
+}
 
-constexpr Mistake kMistakes[] = {
-    {"", "no bytes", "; give the file that the compiler wrote"},
-    {"\x7f"
-     "ELF",
-     "an ELF file", "; give the bytecode that the cubin was compiled from"},
-    {"cuda_tile", "text", "; give the bytecode that lies beside the text"},
-    {"//", "text", "; give the bytecode that lies beside the text"},
-    {"entry", "text", "; give the bytecode that lies beside the text"},
-    {"module", "text", "; give the bytecode that lies beside the text"},
-};
+/// What people take for bytecode, with a remedy.
+Error no_magic(std::span<const std::byte> got) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  const auto refuse = [](std::string_view what, std::string_view remedy) {
+    Error error = malformed("magic number", "7f 'TileIR' 00", what, 0);
+    error.message += remedy;
+    return error;
+  };
+  const std::string_view begin(reinterpret_cast<const char*>(got.data()), got.size());
+  if (got.empty()) return refuse("no bytes", "; give the file that the compiler wrote");
+  if (begin.starts_with(kElf)) return refuse("an ELF file", "; give the bytecode that the cubin was compiled from");
+  if (is_text(got)) return refuse("text", "; give the bytecode that lies beside the text");
+  return refuse("other bytes", "; give a file of Tile IR bytecode");
+}
 
 Status read_magic(ByteReader& reader) {
   const std::size_t size = std::min(kMagic.size(), reader.remaining());
   TILEGYM_ASSIGN(const auto magic, reader.bytes(size, "magic number"));
   if (is_bytecode(magic)) return {};
-  const std::string_view text(reinterpret_cast<const char*>(magic.data()), magic.size());
-  const Mistake* found = std::ranges::find_if(kMistakes, [&](const Mistake& row) {
-    return row.begin.empty() ? text.empty() : text.starts_with(row.begin.substr(0, kMagic.size()));
-  });
-  const bool known = found != std::end(kMistakes);
-  Error error = malformed("magic number", "7f 'TileIR' 00", known ? found->got : "other bytes", 0);
-  error.message += known ? found->remedy : "; give a file of Tile IR bytecode";
-  return error;
+  return no_magic(magic);
 }
 
 Result<Version> read_version(ByteReader& reader) {

@@ -80,7 +80,8 @@ INSTANTIATE_TEST_SUITE_P(BadHeader, MistakenFile,
                                          Mistake{"\x7f"
                                                  "ELF\x02",
                                                  "an ELF file", "give the bytecode that the cubin was compiled from"},
-                                         Mistake{"PK", "other bytes", "give a file of Tile IR bytecode"}));
+                                         Mistake{"global @g", "text", kOfText},
+                                         Mistake{"PK\x03\x04", "other bytes", "give a file of Tile IR bytecode"}));
 
 TEST(BadHeader, AnotherVersionIsNamedWithARemedy) {
   const Result<Module> module = read_module(with_byte(small_module().build(), 9, 5));
