@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,8 @@ MATMUL = GOLDENS / "cutile_non_persistent_matmul_f32.tileirbc"
 SOFTMAX = GOLDENS / "cutile_python_row_softmax_13_3.tileirbc"
 LOOPS = GOLDENS / "cutile_python_loops_and_branches_13_3.tileirbc"
 SILU = GOLDENS / "cutile_silu_and_mul_f16.tileirbc"
+
+INSTALLED = [shutil.which("tilegym-rs", path=str(Path(sys.executable).parent))]
 
 Capture = pytest.CaptureFixture[bytes]
 
@@ -100,6 +105,65 @@ def test_bad_file_is_an_error_with_its_place(change, message, tmp_path: Path, ca
     captured = capfdbinary.readouterr()
     assert captured.out == b""
     assert str(path).encode() in captured.err
+
+
+# The command becomes a program of its own where that is installed beside it; elsewhere Python does the same.
+COMMANDS = [[sys.executable, "-m", "tilegym_rs.cli"], *([path] for path in INSTALLED if path)]
+
+
+def run(command: list[str], *words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*command, "ir", *map(str, words)], input=stdin, capture_output=True)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["python", "installed"][: len(COMMANDS)])
+def test_dump_goes_on_behind_files_that_are_none(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    invalid = with_bytes(SILU, tmp_path / "invalid", b"silu_and_mul_kernel_entry", b"silu_and_mul_kernel_entr\xff")
+    done = run(
+        command,
+        "dump",
+        "-g",
+        tmp_path,
+        tmp_path / "empty",
+        tmp_path / "nothing",
+        invalid,
+        "-",
+        stdin=MATMUL.read_bytes(),
+    )
+    assert done.returncode == 1
+    assert done.stdout.endswith(golden_text(MATMUL).encode())
+    assert b"silu_and_mul_kernel_entr\\FF" in done.stdout
+    messages = done.stderr.decode().splitlines()
+    wanted = ("cannot read it: Is a directory; give", "got no bytes at byte 0; give", "cannot open it: No such file")
+    assert len(messages) == 3
+    assert all(
+        re.match(rf"tilegym-rs: {tmp_path}.*: tile_ir: .*{re.escape(text)}", line)
+        for text, line in zip(wanted, messages, strict=True)
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["python", "installed"][: len(COMMANDS)])
+def test_dump_verifies_before_it_prints(command: list[str], tmp_path: Path) -> None:
+    done = run(command, "dump", "--verify", SILU)
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, plain(golden_text(SILU)), b"")
+    broken = tmp_path / "broken.tileirbc"
+    broken.write_bytes(broken_module())
+    done = run(command, "dump", "--verify", broken)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b": tile_ir: " in done.stderr
+
+
+def broken_module() -> bytes:
+    """A golden with one byte changed so that it reads, but breaks a rule."""
+    data = SILU.read_bytes()
+    for at in range(12, len(data)):
+        changed = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        try:
+            if tile_ir.load(changed).verify():
+                return changed
+        except ValueError:
+            continue
+    raise AssertionError("no such byte")
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 
-from tilegym_rs.cli import aot, build_command, cache, check, compare_records, cpu, doctor_command, ir, tune
+from tilegym_rs.cli import ir_program
+
+_MODULES = {
+    "build": "build_command",
+    "cpu": "cpu",
+    "doctor": "doctor_command",
+    "cache": "cache",
+    "tune": "tune",
+    "aot": "aot",
+    "ir": "ir",
+    "check": "check",
+    "compare-records": "compare_records",
+}
+"""Module of each command, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    if arguments is None:
+        ir_program.become(sys.argv[1:])
+        arguments = sys.argv[1:]
+    options = _parser(arguments[:1]).parse_args(arguments)
     try:
         status: int = options.run(options)
     except (RuntimeError, ValueError) as error:
@@ -23,16 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of the command that the first word names, else of all: loading them takes longer than most run."""
     parser = argparse.ArgumentParser(prog="tilegym-rs", description="Tile kernels in Rust for PyTorch: tools.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    build_command.add_to(commands)
-    cpu.add_to(commands)
-    doctor_command.add_to(commands)
-    cache.add_to(commands)
-    tune.add_to(commands)
-    aot.add_to(commands)
-    ir.add_to(commands)
-    check.add_to(commands)
-    compare_records.add_to(commands)
+    for name in first if first and first[0] in _MODULES else _MODULES:
+        importlib.import_module(f"tilegym_rs.cli.{_MODULES[name]}").add_to(commands)
     return parser

@@ -39,6 +39,7 @@ def _add_dump(actions: Commands) -> None:
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("-g", "--print-debug-info", action="store_true", help="with the location of every operation")
+    parser.add_argument("--verify", action="store_true", help="print only modules that keep the rules of the dialect")
     parser.set_defaults(run=dump)
 
 
@@ -128,21 +129,44 @@ def _load(path: Path) -> Module:
     from tilegym_rs import tile_ir
 
     try:
-        return tile_ir.load(path, keep_unknown=True)
+        # A dash is standard input.
+        return tile_ir.load("/dev/stdin" if str(path) == "-" else path, keep_unknown=True)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _load_or_report(path: Path) -> Module | None:
+    """The module, or nothing where standard error says why: the other files of the command are still of use."""
+    try:
+        return _load(path)
+    except ValueError as error:
+        print(f"tilegym-rs: {error}", file=sys.stderr)
+        return None
 
 
 def dump(options: argparse.Namespace) -> int:
     """Prints the text of each file; reports unknown operations on standard error."""
     status = 0
     for path in options.files:
-        module = _load(path)
+        if (module := _load_or_report(path)) is None:
+            status = 1
+            continue
+        unknown = _report_unknown(path, module)
+        status |= unknown
+        if options.verify and (unknown or _report_broken(path, module)):
+            status = 1
+            continue
         text = module.text(locations=options.print_debug_info)
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.flush()
-        status |= _report_unknown(path, module)
     return status
+
+
+def _report_broken(path: Path, module: Module) -> int:
+    found = module.verify()
+    for diagnostic in found:
+        print(f"tilegym-rs: {path}: {diagnostic}", file=sys.stderr)
+    return 1 if found else 0
 
 
 def _report_unknown(path: Path, module: Module) -> int:
@@ -155,7 +179,9 @@ def verify(options: argparse.Namespace) -> int:
     """Prints a line for each broken rule and for each valid file."""
     status = 0
     for path in options.files:
-        module = _load(path)
+        if (module := _load_or_report(path)) is None:
+            status = 1
+            continue
         if _report_unknown(path, module):
             status = 1
             continue
@@ -262,7 +288,9 @@ def stats(options: argparse.Namespace) -> int:
         arguments[position] = value
     status = 0
     for path in options.files:
-        module = _load(path)
+        if (module := _load_or_report(path)) is None:
+            status = 1
+            continue
         counted = tile_ir.stats(module, grid=options.grid, arguments=arguments, entry=options.entry)
         print(json.dumps(_stats_object(counted)) if options.json else f"{path}\n{_stats_text(counted)}")
         status |= _report_unknown(path, module)

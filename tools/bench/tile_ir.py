@@ -1,7 +1,8 @@
 """Times reading, verifying and printing a 1 MB module against the whole process of NVIDIA's tileirdisasm.
 
-Ours is timed twice: inside a running process, and as a Python process that is started for it. The last line is one JSON
-object. Run: python tools/bench/tile_ir.py [--megabytes N]
+Ours is timed as a whole process too: the program tilegym-ir, and the command `tilegym-rs ir dump --verify`, which
+starts Python and becomes that program; and inside a running process. Both sides write to a file. The last line is one
+JSON object. Run: python tools/bench/tile_ir.py [--megabytes N]
 """
 
 from __future__ import annotations
@@ -23,14 +24,6 @@ sys.path.insert(0, str(ROOT / "tools" / "peers"))
 from parity import modules, tool  # noqa: E402
 from parity.kernel_builder import Kernel, module  # noqa: E402
 
-OURS = """
-import sys
-from tilegym_rs import _core
-module = _core.TileModule.load(sys.argv[1])
-assert not module.verify()
-sys.stdout.buffer.write(module.text().encode())
-"""
-
 
 def large_module(size: int) -> bytes:
     """Loops, reductions, views and constants of the corpus, again and again in one kernel, in about `size` bytes."""
@@ -45,11 +38,17 @@ def large_module(size: int) -> bytes:
     return module(emit)
 
 
-def run(*command: str | Path) -> Callable[[], object]:
+def run(output: Path, *command: str | Path) -> Callable[[], object]:
     def call() -> object:
-        return subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with output.open("wb") as file:
+            return subprocess.run(command, check=True, stdout=file)
 
     return call
+
+
+def installed(name: str) -> Path:
+    """A command of this environment."""
+    return Path(sys.executable).parent / name
 
 
 def main() -> None:
@@ -61,9 +60,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.tileirbc"
         path.write_bytes(large_module(int(options.megabytes * 1e6)))
-        theirs = run(disassembler, path)
-        pairs.append(measure("whole process", run(sys.executable, "-c", OURS, path), theirs, "tileirdisasm", warmup=1))
-        pairs.append(measure("read, verify, print", in_process(path), theirs, "tileirdisasm, whole process", warmup=1))
+        output = Path(folder) / "text"
+        theirs = run(output, disassembler, path)
+        cases = {
+            "tilegym-ir, whole process": run(output, installed("tilegym-ir"), "dump", "--verify", path),
+            "tilegym-rs ir dump, whole process": run(output, installed("tilegym-rs"), "ir", "dump", "--verify", path),
+            "in a running process": in_process(path),
+        }
+        for name, ours in cases.items():
+            pairs.append(measure(name, ours, theirs, "tileirdisasm, whole process", warmup=1))
         size = path.stat().st_size
     print(HEADER)
     for pair in pairs:
