@@ -58,7 +58,7 @@ def _checklist(comparison: Comparison) -> list[str]:
 
 def _causes(comparison: Comparison) -> list[str]:
     if not comparison.findings:
-        return ["Nothing to explain: no rule found a difference."]
+        return ["Nothing to explain: no rule found a difference (semantic_equiv)."]
     rows = [(f.item, CAUSES[f.severity], f.text) for f in comparison.findings]
     return [_table(("Item", "Category", "What differs"), rows)]
 

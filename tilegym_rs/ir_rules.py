@@ -22,6 +22,8 @@ CRITICAL_OPS = (
     "rsqrt",
     "fma",
     "mmaf",
+    "mmaf_scaled",
+    "mmai",
     "for",
 )
 ARITHMETIC_OPS = ("addf", "subf", "mulf", "divf", "maxf", "minf")
