@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tilegym_rs import cuda_on_cpu
 from tilegym_rs.plugin_blocks import CASE_ATTRIBUTE, Case, current_device
 from tilegym_rs.plugin_items import OP_ATTRIBUTE, items_of_all_ops
 from tilegym_rs.plugin_report import BACKEND, KEYWORD, Reporter, WorkerReporter, op_of_file
@@ -54,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cutile-rs-timeout", type=float, metavar="SECONDS", help="how long one call of an op may take (no limit)"
     )
+    cuda_on_cpu.add_options(group)
     parser.addini(
         "cutile_rs_not_compared", "ops that may stay without a comparison, with the reason in a comment", type="args"
     )
@@ -65,6 +67,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
     Defining it here would make the established conftest, which defines it too, fail at its own addoption.
     """
+    cuda_on_cpu.activate(early_config)
     try:
         return (yield)
     finally:

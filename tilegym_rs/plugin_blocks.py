@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tilegym_rs.cuda_on_cpu.scaling import scaling_of
 from tilegym_rs.validation import records
 
 _MODES = {"cpu": "CPU device, no time of a GPU", "gpu": "GPU"}
@@ -34,6 +35,7 @@ class Case:
 def blocks(report: pytest.TestReport, case: Case, found: list[records.Record]) -> list[list[str]]:
     """One block of lines per timing of a passed test."""
     parameters = [f"  {name}: {value}" for name, value in case.parameters.items()]
+    parameters += [f"  scaled: {scaling_of(report)}"] if scaling_of(report) else []
     head = [HEADING, f"  case: {report.nodeid}", *parameters]
     ours = [
         [*head, *_record_lines(record, record.timing, case.parameters)] for record in found if record.timing is not None

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tilegym_rs.cuda_on_cpu.scaling import CATEGORY, scaling_of
 from tilegym_rs.plugin_blocks import CASE_ATTRIBUTE, Case, blocks
 from tilegym_rs.plugin_table import write_table
 from tilegym_rs.validation import record_file, records
@@ -54,7 +55,8 @@ class Reporter:
             self._outcomes["skipped"] += 1
             self._skips[_skip_reason(report)] += 1
         elif report.failed or report.when == "call":
-            self._outcomes[report.outcome] += 1
+            scaled = report.passed and scaling_of(report)
+            self._outcomes[CATEGORY if scaled else report.outcome] += 1
             self._ran.add(op)
 
     def _write_block(self, lines: list[str]) -> None:
@@ -97,7 +99,7 @@ class Reporter:
         """Why the session shows less than it was asked for."""
         if not self._asked or self._config.option.collectonly:
             return []
-        ran = self._outcomes["passed"] + self._outcomes["failed"]
+        ran = self._outcomes["passed"] + self._outcomes["failed"] + self._outcomes[CATEGORY]
         if self._outcomes["skipped"] and not ran:
             return [f"every case of {BACKEND} was skipped, so nothing was compared: exit status 1"]
         declared = set(self._config.getini("cutile_rs_not_compared"))
@@ -141,7 +143,7 @@ class Reporter:
             f"compared {verdicts[records.PASS]}, failed {verdicts[records.FAIL]}, raised {verdicts[records.ERROR]}, "
             f"not compared (no elements) {verdicts[records.NOT_COMPARED]}, timed {self._timings}",
             f"cases of {BACKEND}: passed {self._outcomes['passed']}, failed {self._outcomes['failed']}, "
-            f"skipped {self._outcomes['skipped']}",
+            f"skipped {self._outcomes['skipped']}, scaled {self._outcomes[CATEGORY]}",
         ]
         lines += [f"  skipped {count}: {reason}" for reason, count in sorted(self._skips.items())]
         never = sorted(self._ops - self._compared())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,22 +40,22 @@ def capability() -> tuple[int, int]:
 
 def _functions() -> dict[str, Any]:
     stream = SimpleNamespace(
-        cuda_stream=0, synchronize=_nothing, wait_stream=_nothing, wait_event=_nothing, record_event=_nothing
+        cuda_stream=0, **{name: _nothing() for name in ("synchronize", "wait_stream", "wait_event", "record_event")}
     )
     return {
         "is_available": lambda: True,
         "is_initialized": lambda: True,
-        "_lazy_init": _nothing,
+        "_lazy_init": _nothing(),
         "device_count": lambda: 1,
         "current_device": lambda: 0,
-        "set_device": _nothing,
+        "set_device": _nothing(),
         "get_device_capability": lambda *_: capability(),
         "get_device_name": lambda *_: _NAME,
         "get_device_properties": lambda *_: _properties(),
-        "synchronize": _nothing,
-        "empty_cache": _nothing,
-        "manual_seed": torch.default_generator.manual_seed,
-        "manual_seed_all": torch.default_generator.manual_seed,
+        "synchronize": _nothing(),
+        "empty_cache": _nothing(),
+        "manual_seed": lambda seed: torch.default_generator.manual_seed(seed),
+        "manual_seed_all": lambda seed: torch.default_generator.manual_seed(seed),
         "get_rng_state": lambda *_: torch.get_rng_state(),
         "set_rng_state": lambda state, *_: torch.set_rng_state(state),
         "current_stream": lambda *_: stream,
@@ -72,8 +72,9 @@ def _functions() -> dict[str, Any]:
     }
 
 
-def _nothing(*_: Any, **__: Any) -> None:
-    """All work is done already."""
+def _nothing() -> Callable[..., None]:
+    """All work is done already. A function object of its own for each name: torch._dynamo refuses one under two."""
+    return lambda *_, **__: None
 
 
 def _properties() -> SimpleNamespace:
