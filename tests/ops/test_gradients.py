@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import tilegym
+from tilegym.ops.cutile_rs.autograd import attention_sink
 from tilegym.ops.reference import ORACLES
 
 pytestmark = pytest.mark.usefixtures("seeded")
@@ -147,3 +148,46 @@ def test_torchs_tf32_flag_is_seen_by_a_call_like_one_before(device, tf32_flag):
     rounded = tilegym.ops.matmul(a, b, backend="cutile-rs")
     assert not torch.equal(full, rounded)
     assert torch.equal(rounded, tilegym.ops.matmul(a, b, allow_tf32=True, backend="cutile-rs"))
+
+
+@pytest.mark.parametrize("window", [None, 5, 40])
+@pytest.mark.parametrize("start", [0, 7, -3, torch.tensor([7])], ids=str)
+def test_attention_gradients_of_a_few_queries_at_a_time(monkeypatch, device, window, start):
+    monkeypatch.setattr("tilegym.ops.cutile_rs.autograd.attention_sink._SCORES", 2 * 2 * 2 * 33 * 4)
+    start = start.to(device) if isinstance(start, torch.Tensor) else start
+    shapes = [(2, 21, 2, 2, 16), (2, 33, 2, 16), (2, 33, 2, 16), (4,)]
+    tensors = [torch.randn(shape, device=device, requires_grad=True) for shape in shapes]
+    options = {"sliding_window": window, "start_q": start}
+    got = gradients(lambda *t, **o: tilegym.ops.attention_sink(*t, backend="cutile-rs", **o), tensors, options, 1)
+    exact = [tensor.detach().double().requires_grad_() for tensor in tensors]
+    for mine, theirs in zip(got, gradients(ORACLES["attention_sink"], exact, options, 1), strict=True):
+        torch.testing.assert_close(mine.double(), theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_attention_backward_holds_no_matrix_of_weights(device):
+    queries, heads = 3000, 2
+    shapes = [(1, queries, heads, 1, 16), (1, queries, heads, 16), (1, queries, heads, 16), (heads,)]
+    tensors = [torch.randn(shape, device=device, requires_grad=True) for shape in shapes]
+    largest = 0
+
+    class Sizes(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            nonlocal largest
+            out = function(*args, **(kwargs or {}))
+            largest = max([largest, *(t.numel() for t in torch.utils._pytree.tree_leaves(out) if hasattr(t, "numel"))])
+            return out
+
+    out = tilegym.ops.attention_sink(*tensors, backend="cutile-rs")
+    operands = (*tensors, out)
+    detached = [tensor.detach() for tensor in operands]
+    with Sizes():
+        attention_sink._gradients(torch.ones_like(out).detach(), *detached, 0.125, 0, 0, None)
+    assert largest <= attention_sink._SCORES < queries * queries * heads
+
+
+def test_a_second_derivative_of_attention_names_two_ways_out(device):
+    tensors = inputs("attention_sink", device)
+    out = tilegym.ops.attention_sink(*tensors, backend="cutile-rs")
+    (first,) = torch.autograd.grad(out.sum(), tensors[:1], create_graph=True)
+    with pytest.raises(NotImplementedError, match=r"attention_sink: backward: .*backend='pytorch'.*create_graph"):
+        first.sum().backward()
