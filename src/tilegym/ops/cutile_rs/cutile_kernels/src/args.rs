@@ -66,12 +66,12 @@ impl<const R: i32> KernelArg for Arg<TensorArg<'_, R>> {
 impl<const R: i32> KernelArg for Arg<Pointer<'_, R>> {
     #[inline(always)]
     fn key(&self, key: &mut KeyBuilder) {
-        key.value(self.1.0.address());
+        key.value(self.1.0.base());
     }
 
     #[inline(always)]
     fn values(&self, params: &mut Params) {
-        params.address(self.1.0.address());
+        params.address(&self.1.0);
     }
 
     #[inline(always)]

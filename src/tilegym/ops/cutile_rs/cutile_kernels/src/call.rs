@@ -7,6 +7,7 @@ use crate::abi::{MAX_RANK, TensorDesc, rc};
 use crate::dtype::{DTypes, dtype_str};
 use crate::error::{Error, Result};
 use crate::launch::{Call, Grid, Options};
+use crate::repeat::Notes;
 use crate::tensor::{ANY_RANK, TensorArg};
 
 /// Limits of the launch grid, per axis.
@@ -17,7 +18,12 @@ const MAX_TILE_ELEMENTS: i32 = 1 << 24;
 
 impl Call {
     pub fn new(op: &'static CStr, device: i32, stream: u64) -> Self {
-        Self { op, device, stream }
+        Self { op, device, stream, notes: Notes::default() }
+    }
+
+    /// What the body has done so far.
+    pub fn into_notes(self) -> Notes {
+        self.notes
     }
 
     pub fn name(&self) -> &'static str {
@@ -41,7 +47,7 @@ impl Call {
     /// `desc` is null or points at a descriptor that lives as long as the result.
     #[inline(always)]
     pub unsafe fn tensor<'a, const R: i32>(
-        &self,
+        &'a self,
         name: &'static CStr,
         desc: *const TensorDesc,
         dtypes: DTypes,
@@ -54,7 +60,7 @@ impl Call {
         if desc.ndim as u32 > limit || (R != ANY_RANK && desc.ndim != R) {
             return Err(self.wrong_rank(name, R, desc.ndim));
         }
-        let tensor = TensorArg::new(desc, name);
+        let tensor = TensorArg::new(desc, name).noted(&self.notes);
         if !dtypes.contains(desc.dtype) {
             dtypes.refuse(self.name(), tensor.name(), desc.dtype)?;
         }

@@ -54,7 +54,7 @@ fn load_for(request: &Request<'_>) -> Result<&'static Entry> {
 
 /// Whether the host wants kernels made anew at every call. They stay out of the table, so that the next call comes here
 /// again.
-fn makes_anew() -> bool {
+pub fn makes_anew() -> bool {
     host::setting(c"TILEGYM_RS_CACHE").is_some_and(|mode| mode == "refresh")
 }
 

@@ -57,7 +57,7 @@ impl Specialization {
             }
             match arg {
                 AnyArg::Tensor(name, tensor) => tensors.push(TensorClass::new(name, tensor)),
-                AnyArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.address()))),
+                AnyArg::Pointer(name, tensor) => scalars.push((*name, hint(tensor.base()))),
                 AnyArg::Integer(name, value) => scalars.push((*name, hint(*value as u64))),
                 AnyArg::Float => {}
             }
@@ -162,7 +162,7 @@ impl TensorClass {
         let stride = |stride: &i64| (*stride != 1).then(|| hint(*stride as u64));
         Self {
             name,
-            base: hint(tensor.address()),
+            base: hint(tensor.base()),
             extents: tensor.extents().iter().map(|extent| hint(*extent as u64)).collect(),
             strides: tensor.strides().iter().map(stride).collect(),
         }

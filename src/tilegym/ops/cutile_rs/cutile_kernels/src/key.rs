@@ -5,6 +5,7 @@ use core::hash::{Hash, Hasher};
 use crate::abi::MAX_RANK;
 use crate::definition::Kernel;
 use crate::launch::{Generic, Options};
+use crate::table::Hashed;
 use crate::tensor::TensorArg;
 
 const KEY_WORDS: usize = 12;
@@ -21,7 +22,7 @@ const CLASS_BITS: u32 = 3;
 #[derive(Clone, Copy, Eq, Debug)]
 pub struct Key {
     words: [u64; KEY_WORDS],
-    /// Of the words in use. The table compares whole keys, so collisions only cost time.
+    /// Of the words in use.
     hash: u64,
 }
 
@@ -39,9 +40,9 @@ impl Hash for Key {
     }
 }
 
-impl Key {
+impl Hashed for Key {
     #[inline(always)]
-    pub fn slot_hash(&self) -> u64 {
+    fn slot_hash(&self) -> u64 {
         self.hash
     }
 }
@@ -92,7 +93,7 @@ impl KeyBuilder {
     #[inline(always)]
     pub fn tensor<const R: i32>(&mut self, tensor: &TensorArg<'_, R>) {
         const { assert!(MAX_RANK < 8) };
-        self.push(tensor.rank() as u32 | class(tensor.address()) << 3, 3 + CLASS_BITS);
+        self.push(tensor.rank() as u32 | class(tensor.base()) << 3, 3 + CLASS_BITS);
         for (extent, stride) in tensor.extents().iter().zip(tensor.strides()) {
             let unit = u32::from(*stride == 1);
             self.push(class(*extent as u64) | class(*stride as u64) << 3 | unit << 6, 1 + 2 * CLASS_BITS);

@@ -15,6 +15,7 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyBuilder};
 use crate::params::{MAX_VALUES, Params, Pointers, Ranges};
+use crate::repeat::Notes;
 use crate::table::{Entry, KERNELS};
 use crate::tensor::{ANY_RANK, TensorArg};
 
@@ -53,11 +54,11 @@ impl Options {
 pub struct Grid(pub(crate) [u32; 3]);
 
 /// One call of an op: the subject of its messages and where it runs.
-#[derive(Clone, Copy)]
 pub struct Call {
     pub(crate) op: &'static CStr,
     pub(crate) device: i32,
     pub(crate) stream: u64,
+    pub(crate) notes: Notes,
 }
 
 /// A launch that is not in the table yet.
@@ -104,31 +105,44 @@ impl Call {
                 cold::load(&Request { call: self, kernel, options, generics: &generics, args, key })?
             }
         };
-        let context = CurrentContext::enter(entry.driver, entry.context)?;
-        if entry.driver.private().is_some() {
-            let mut ranges = Ranges::new();
-            let declared = args.ranges(&mut ranges).and_then(|()| ranges.declare(entry.driver, self.op));
-            declared.map_err(|error| error.of(self.name()))?;
-        }
         let mut pointers = [const { MaybeUninit::uninit() }; MAX_VALUES];
         params.point(&mut pointers);
-        let status = self.submit(entry, grid, &mut pointers);
+        let declare = || {
+            let mut ranges = Ranges::new();
+            args.ranges(&mut ranges).and_then(|()| ranges.declare(entry.driver, self.op))
+        };
+        let declare = || if entry.driver.private().is_some() { declare() } else { Ok(()) };
+        self.submit(kernel, entry, grid, declare, &mut pointers)?;
+        self.notes.launch(kernel, entry, grid, &params, &args.describe());
+        Ok(())
+    }
+
+    /// Launches an entry once `declare` has told the CPU device what memory the kernel may touch.
+    #[inline(always)]
+    pub(crate) fn submit(
+        &self,
+        kernel: &Kernel,
+        entry: &Entry,
+        grid: Grid,
+        declare: impl FnOnce() -> Result<()>,
+        pointers: &mut Pointers,
+    ) -> Result<()> {
+        let context = CurrentContext::enter(entry.driver, entry.context)?;
+        declare().map_err(|error| error.of(self.name()))?;
+        let [x, y, z] = grid.0;
+        let stream = self.stream as *mut c_void;
+        let pointers = pointers.as_mut_ptr().cast();
+        // SAFETY: the function belongs to the current context; the pointers lead to one value per kernel parameter, since
+        // the compiler accepted exactly these arguments for this key; the driver copies them before it returns.
+        let status = unsafe {
+            (entry.driver.functions.launch)(entry.function, x, y, z, 1, 1, 1, 0, stream, pointers, null_mut())
+        };
         drop(context);
         if status != 0 {
             return Err(self.launch_failed(kernel, entry.driver, status));
         }
         LAUNCHES.fetch_add(1, Ordering::Relaxed);
         Ok(())
-    }
-
-    #[inline(always)]
-    fn submit(&self, entry: &Entry, grid: Grid, pointers: &mut Pointers) -> i32 {
-        let [x, y, z] = grid.0;
-        let stream = self.stream as *mut c_void;
-        let pointers = pointers.as_mut_ptr().cast();
-        // SAFETY: the function belongs to the current context; the pointers lead to one value per kernel parameter, since
-        // the compiler accepted exactly these arguments for this key; the driver copies them before it returns.
-        unsafe { (entry.driver.functions.launch)(entry.function, x, y, z, 1, 1, 1, 0, stream, pointers, null_mut()) }
     }
 
     /// Why arguments that looked wrong are, if they are.
@@ -139,7 +153,7 @@ impl Call {
             let (AnyArg::Tensor(_, tensor) | AnyArg::Pointer(_, tensor)) = arg else {
                 continue;
             };
-            if tensor.address() == 0 && !tensor.is_empty() {
+            if tensor.base() == 0 && !tensor.is_empty() {
                 let (op, name) = (self.name(), tensor.name());
                 let text = format!("{op}: argument {name}: wanted the address of its data, got null");
                 return Err(Error::new(rc::NULL_POINTER, text));

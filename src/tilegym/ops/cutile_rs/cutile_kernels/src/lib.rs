@@ -23,6 +23,7 @@ mod launch;
 mod op;
 pub mod packed;
 mod params;
+pub mod repeat;
 mod signature;
 mod table;
 mod tensor;

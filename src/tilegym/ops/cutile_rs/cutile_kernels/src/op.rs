@@ -20,7 +20,8 @@
 /// ```
 ///
 /// The body sees each parameter under its name, tensors as checked [`crate::ffi_util::TensorArg`]s, and the call. It
-/// returns `Result<()>`. Exported are
+/// returns `Result<()>`. It decides by its arguments alone: for a call like one before, with other addresses of the same
+/// alignment, its launch is made again without it (see [`crate::repeat`]). Exported are
 /// - `cutile_scale(out, x, factor, block_size, device_id, raw_stream) -> i32`,
 /// - `cutile_scale_packed(const Arg*, count) -> i32` with the same arguments in one array,
 /// - `ROW`, which `lib.rs` puts into the manifest.
@@ -94,7 +95,24 @@ macro_rules! op {
             raw_stream: u64,
         ) -> $crate::ffi_util::Result<()> {
             const NAME: &core::ffi::CStr = $crate::abi::c_text(concat!(stringify!($name), "\0"));
-            let $call = &$crate::ffi_util::Call::new(NAME, device_id, raw_stream);
+            let call = $crate::ffi_util::Call::new(NAME, device_id, raw_stream);
+            let mut seen = $crate::repeat::Seen::new(NAME, device_id);
+            // SAFETY: descriptors are null or live, by the caller's promise.
+            unsafe { $( $crate::noticed!(seen, $kind, $param $(, $($spec),*)?); )* }
+            seen.finish();
+            if let Some(repeated) = seen.find().and_then(|recipe| call.repeat(recipe, &seen)) {
+                return repeated;
+            }
+            // SAFETY: as above.
+            unsafe { once(&call, $($param),*) }?;
+            seen.remember(call.into_notes(), PARAMS);
+            Ok(())
+        }
+
+        /// The body, for a call unlike those before.
+        #[inline(never)]
+        #[allow(clippy::too_many_arguments)]
+        unsafe fn once($call: &$crate::ffi_util::Call, $( $param: $crate::c_type!($kind) ),*) -> $crate::ffi_util::Result<()> {
             // SAFETY: descriptors are null or live, by the caller's promise.
             $( let $param = $crate::checked!($call, $kind, $param $(, $($spec),*)?); )*
             $body
@@ -123,5 +141,17 @@ macro_rules! checked {
     };
     ($call:ident, $kind:ident, $param:ident) => {
         $param
+    };
+}
+
+/// Adds a parameter to what is seen of a call.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! noticed {
+    ($seen:ident, tensor, $param:ident, $direction:expr, $rank:expr, $dtypes:expr) => {
+        $seen.tensor::<{ $rank }>($param)
+    };
+    ($seen:ident, $kind:ident, $param:ident) => {
+        $seen.$kind($param)
     };
 }

@@ -19,7 +19,7 @@ pub type Pointers = [MaybeUninit<*mut c_void>; MAX_VALUES];
 pub struct Params {
     slots: [MaybeUninit<u64>; MAX_VALUES],
     count: usize,
-    /// Some address is null, or some extent or stride of a tensor is no i32: worth a closer look.
+    /// The address of elements is null, or some extent or stride of a tensor is no i32: worth a closer look.
     pub suspect: bool,
 }
 
@@ -38,14 +38,19 @@ impl Params {
     }
 
     #[inline(always)]
-    pub fn address(&mut self, address: u64) {
-        self.suspect |= address == 0;
-        self.put(address);
+    pub fn address<const R: i32>(&mut self, tensor: &TensorArg<'_, R>) {
+        self.suspect |= tensor.base() == 0 && !tensor.is_empty();
+        self.put(tensor.base());
+    }
+
+    pub fn values(&self) -> &[u64] {
+        // SAFETY: the first `count` slots are written.
+        unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.count) }
     }
 
     #[inline(always)]
     pub fn tensor<const R: i32>(&mut self, tensor: &TensorArg<'_, R>) {
-        self.address(tensor.address());
+        self.address(tensor);
         let mut bits = 0;
         for values in [tensor.extents(), tensor.strides()] {
             for value in values {
@@ -90,11 +95,17 @@ impl Ranges {
 
     /// Tells them to the CPU device, for the calling thread's next launch.
     pub fn declare(&self, driver: &Driver, op: &'static CStr) -> Result<()> {
-        let Some(set_ranges) = driver.private().and_then(|table| table.set_launch_ranges) else {
-            return Ok(());
-        };
-        // SAFETY: the first `count` rows are written, and the names are static.
-        let status = unsafe { set_ranges(self.rows.as_ptr().cast(), self.count, op.as_ptr()) };
-        driver.check("set_launch_ranges", status)
+        declare(&self.rows, self.count, driver, op)
     }
+}
+
+/// The first `count` rows must be written.
+#[inline(always)]
+pub fn declare(rows: &[MaybeUninit<RangeRow>], count: usize, driver: &Driver, op: &'static CStr) -> Result<()> {
+    let Some(set_ranges) = driver.private().and_then(|table| table.set_launch_ranges) else {
+        return Ok(());
+    };
+    // SAFETY: the rows are written, and the names are static.
+    let status = unsafe { set_ranges(rows.as_ptr().cast(), count, op.as_ptr()) };
+    if status == 0 { Ok(()) } else { driver.check("set_launch_ranges", status) }
 }

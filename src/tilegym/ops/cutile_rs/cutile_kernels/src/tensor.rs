@@ -7,6 +7,7 @@ use crate::args::Pointer;
 use crate::dtype::dtype_bytes;
 use crate::error::{Error, Result};
 use crate::launch::Generic;
+use crate::repeat::Notes;
 
 /// The rank of arguments whose op takes any.
 pub const ANY_RANK: i32 = -1;
@@ -17,6 +18,7 @@ pub const ANY_RANK: i32 = -1;
 pub struct TensorArg<'a, const R: i32> {
     desc: &'a TensorDesc,
     name: &'static CStr,
+    notes: Option<&'a Notes>,
 }
 
 impl<'a, const R: i32> TensorArg<'a, R> {
@@ -25,11 +27,17 @@ impl<'a, const R: i32> TensorArg<'a, R> {
     pub(crate) fn new(desc: &'a TensorDesc, name: &'static CStr) -> Self {
         const { assert!(R <= MAX_RANK as i32) };
         debug_assert!(R == ANY_RANK || desc.ndim == R);
-        Self { desc, name }
+        Self { desc, name, notes: None }
+    }
+
+    /// The same, for a body that is watched.
+    #[inline(always)]
+    pub(crate) fn noted(self, notes: &'a Notes) -> Self {
+        Self { notes: Some(notes), ..self }
     }
 
     pub(crate) fn any_rank(&self) -> TensorArg<'a, ANY_RANK> {
-        TensorArg { desc: self.desc, name: self.name }
+        TensorArg { desc: self.desc, name: self.name, notes: self.notes }
     }
 
     /// The address of element 0, for kernels that take a pointer.
@@ -44,8 +52,16 @@ impl<'a, const R: i32> TensorArg<'a, R> {
         Generic::Elem(self.dtype())
     }
 
+    /// The descriptor. It holds the address: see [`TensorArg::address`].
     pub fn desc(&self) -> &'a TensorDesc {
+        self.look();
         self.desc
+    }
+
+    fn look(&self) {
+        if let Some(notes) = self.notes {
+            notes.look();
+        }
     }
 
     pub fn c_name(&self) -> &'static CStr {
@@ -61,8 +77,15 @@ impl<'a, const R: i32> TensorArg<'a, R> {
         if R == ANY_RANK { (self.desc.ndim as usize).min(MAX_RANK) } else { R as usize }
     }
 
-    #[inline(always)]
+    /// The address of element 0. A body that asks for it runs at each call, since what it does may depend on it.
     pub fn address(&self) -> u64 {
+        self.look();
+        self.desc.ptr
+    }
+
+    /// The address, for what is done alike for every address of a class.
+    #[inline(always)]
+    pub(crate) fn base(&self) -> u64 {
         self.desc.ptr
     }
 

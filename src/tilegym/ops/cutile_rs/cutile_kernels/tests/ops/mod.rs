@@ -73,3 +73,49 @@ pub mod broken {
         }
     }
 }
+
+pub mod twice {
+    use super::probe_module;
+    use cutile_kernels::ffi_util::{Arg, Direction, FLOATS, Kernel, Options, kernel, op};
+
+    static COPY: Kernel = kernel!(probe_module, static_extent_kernel);
+
+    op! {
+        /// Copies in two launches.
+        twice(
+            /// Result.
+            out: tensor(Direction::Out, 2, FLOATS),
+            /// Input.
+            x: tensor(Direction::In, 2, FLOATS),
+        ) launches [COPY] |call| {
+            let options = Options::default();
+            for _ in 0..2 {
+                call.launch(&COPY, options, call.grid([1, 1, 1])?, [x.elem()], (Arg("out", out), Arg("x", x)))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+pub mod apart {
+    use super::probe_module;
+    use cutile_kernels::ffi_util::{Arg, Direction, FLOATS, Kernel, Options, kernel, op};
+
+    static COPY: Kernel = kernel!(probe_module, static_extent_kernel);
+
+    op! {
+        /// Copies between tensors that begin at different places.
+        apart(
+            /// Result.
+            out: tensor(Direction::Out, 2, FLOATS),
+            /// Input.
+            x: tensor(Direction::In, 2, FLOATS),
+        ) launches [COPY] |call| {
+            if out.address() == x.address() {
+                return Err(call.invalid(format_args!("argument out: wanted memory of its own, got that of x")));
+            }
+            let args = (Arg("out", out), Arg("x", x));
+            call.launch(&COPY, Options::default(), call.grid([1, 1, 1])?, [x.elem()], args)
+        }
+    }
+}
