@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import importlib
 import json
 import os
@@ -141,7 +142,7 @@ def measure(seconds: float, driver: Path) -> dict[str, Any]:
     """Medians per op, and the worst of them."""
     calls = {op: op_call(op, case) for op, case in cases().items()}
     loops = {op: NativeLoop(driver, op, case) for op, case in cases().items()}
-    empties = {op: (lambda shape=calls[op]().shape: torch.empty(shape)) for op in calls}
+    empties = {op: functools.partial(torch.empty, calls[op]().shape) for op in calls}
     for op in calls:  # compile and plan before anything is timed
         calls[op](), calls[op](), loops[op].nanoseconds()
     rounds: dict[str, list[tuple[float, float, float]]] = {op: [] for op in calls}
