@@ -223,7 +223,7 @@ def test_what_is_too_large_is_skipped_with_the_reason(suite, monkeypatch):
     monkeypatch.delenv("MODE", raising=False)
     result = suite("--cuda-on-cpu", "-rs")
     result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED * too large for the CPU device: estimated * limits 60 s and *"])
+    result.stdout.fnmatch_lines(["SKIPPED * too large for the CPU device: estimated * limits 80 s and *"])
     assert "MODE" not in os.environ
     assert not torch.cuda.is_available()
 

@@ -34,8 +34,8 @@ def add_options(group: pytest.OptionGroup) -> None:
         "--cuda-on-cpu-seconds",
         type=float,
         metavar="SECONDS",
-        default=60.0,
-        help="with --cuda-on-cpu: skip cases estimated to take longer (default 60)",
+        default=80.0,
+        help="with --cuda-on-cpu: skip cases estimated to take longer (default 80)",
     )
     group.addoption(
         "--cuda-on-cpu-scaled",
