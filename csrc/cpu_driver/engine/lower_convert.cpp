@@ -1,4 +1,3 @@
-#include <limits>
 #include <utility>
 
 #include "cpu_driver/engine/lowering.h"
@@ -71,6 +70,12 @@ Status Lowering::lower_float_width(const Operation& op) {
   const Lane from = graph_[node_of(op.operands[0])].lane;
   const ElementType element = type_of(op.results[0]).element;
   const Lane to = lane_of(element);
+  if (element == ElementType::f8e5m2) {
+    NodeId value = node_of(op.operands[0]);
+    const StripKey narrow{.op = StripOp::convert, .lane = to, .from = from, .element = element};
+    if (from != to) value = compute_node(narrow, ElementType::f32, {value}, op);
+    return lower_saturated(op, value);
+  }
   if (from != to) {
     return lower_compute(
         op, {.op = StripOp::convert, .lane = to, .from = from, .element = element, .rounding = rounding_of(op)}, false);
@@ -90,29 +95,46 @@ Status Lowering::lower_integer_to_float(const Operation& op) {
                      .element = element,
                      .rounding = rounding_of(op),
                      .signedness = signedness_of(op)};
-  if (element != ElementType::f8e4m3fn) return lower_compute(op, key, false);
-  // An integer beyond the largest value becomes NaN where the format has no infinity, while floats stop at it. 464 is
-  // the last number that rounds to 448.
-  const auto real = [&](float value) {
-    return uniform_node(emitter_.constant(slot_bits(Lane::f32, &value)), ElementType::f32, op);
+  if (element != ElementType::f8e5m2) return lower_compute(op, key, false);
+  return lower_saturated(op, compute_node(key, ElementType::f32, {node_of(op.operands[0])}, op));
+}
+
+/// The processors' conversions to f8e5m2 stop at its largest value, though it has an infinity.
+Status Lowering::lower_saturated(const Operation& op, NodeId value) {
+  constexpr float kLargest = 57344.0F;
+  const auto limit = [&](float bound) {
+    return uniform_node(emitter_.constant(slot_bits(Lane::f32, &bound)), ElementType::f32, op);
   };
-  const NodeId value = compute_node(key, ElementType::f32, {node_of(op.operands[0])}, op);
-  graph_[value].uses = 2;
-  const NodeId size = compute_node({.op = StripOp::abs, .lane = Lane::f32}, ElementType::f32, {value}, op);
-  const NodeId beyond =
-      compute_node({.op = StripOp::compare, .lane = Lane::f32, .predicate = tile_ir::Predicate::greater},
-                   ElementType::i1, {size, real(464.0F)}, op);
-  Node chosen = node_for(op.results[0], NodeKind::compute, op);
-  chosen.key = {.op = StripOp::select, .lane = Lane::f32, .rounding = rounding_of(op)};
-  chosen.operands = {beyond, real(std::numeric_limits<float>::quiet_NaN()), value};
-  chosen.shape = graph_[value].shape;
-  return round_to_element(op, std::move(chosen), false);
+  const StripKey smaller{.op = StripOp::min, .lane = Lane::f32, .propagate_nan = true};
+  const NodeId below = compute_node(smaller, ElementType::f32, {value, limit(kLargest)}, op);
+  Node inside = node_for(op.results[0], NodeKind::compute, op);
+  inside.key = {.op = StripOp::max, .lane = Lane::f32, .rounding = rounding_of(op), .propagate_nan = true};
+  inside.operands = {below, limit(-kLargest)};
+  inside.shape = graph_[below].shape;
+  return round_to_element(op, std::move(inside), false);
 }
 
 Status Lowering::lower_float_to_integer(const Operation& op) {
   const Lane from = graph_[node_of(op.operands[0])].lane;
-  const Lane to = lane_of(type_of(op.results[0]).element);
-  return lower_compute(op, {.op = StripOp::convert, .lane = to, .from = from, .signedness = signedness_of(op)}, true);
+  const ElementType element = type_of(op.results[0]).element;
+  if (element == ElementType::i1) return lower_truth(op);
+  const StripKey key{.op = StripOp::convert, .lane = lane_of(element), .from = from, .signedness = signedness_of(op)};
+  return lower_compute(op, key, true);
+}
+
+/// Every float but zero is true, NaN too.
+Status Lowering::lower_truth(const Operation& op) {
+  const NodeId value = node_of(op.operands[0]);
+  const Lane lane = graph_[value].lane;
+  Node truth = node_for(op.results[0], NodeKind::compute, op);
+  truth.key = {.op = StripOp::compare,
+               .lane = lane,
+               .predicate = tile_ir::Predicate::not_equal,
+               .ordering = tile_ir::Ordering::unordered};
+  truth.operands = {value, uniform_node(zero(), format_of(lane), op)};
+  truth.shape = graph_[value].shape;
+  bind_node(op.results[0], std::move(truth));
+  return {};
 }
 
 Status Lowering::lower_bitcast(const Operation& op) {

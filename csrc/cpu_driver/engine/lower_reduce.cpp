@@ -75,6 +75,7 @@ Status Lowering::lower_reduce_body(const Operation& op, ReduceOut& reduce) {
 }
 
 Status Lowering::lower_combination(const tile_ir::Block& body, ReduceOut& reduce) {
+  TILEGYM_TRY(settle_captures(body));
   for (const Operation& inner : body.operations) {
     if (inner.opcode == Opcode::Yield) {
       for (const ValueId value : inner.operands) reduce.yields.push_back(node_of(value));
@@ -86,12 +87,34 @@ Status Lowering::lower_combination(const tile_ir::Block& body, ReduceOut& reduce
   return {};
 }
 
+/// Single values from outside are computed before the region runs: its body has no place for what they depend on.
+Status Lowering::settle_captures(const tile_ir::Block& body) {
+  for (const Operation& inner : body.operations) {
+    if (!live_.contains(&inner)) continue;
+    for (const ValueId operand : inner.operands) {
+      const NodeId id = node_of(operand);
+      if (id != kNoNode && graph_[id].pending() && graph_[id].shape.empty()) TILEGYM_TRY(slot_of(operand));
+    }
+  }
+  return {};
+}
+
 /// One value goes to a slot. Along the inner dimension rows give single lanes; along an outer one whole strips are
 /// accumulated in the result's buffer, whose rows are padded to whole vectors so that kernels may overrun them.
 Status Lowering::reduce_destinations(const Operation& op, const Shape& shape, ReduceOut& reduce) {
   Shape rest = shape;
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(reduce.dim));
+  Shape padded = rest;
   const bool fold = reduce.dim + 1 == shape.size();
+  if (!fold && rest.size() > 1) {
+    // One layout for all operands: rows of the narrowest lanes fill whole vectors.
+    std::size_t narrowest = kVectorBytes;
+    for (const ValueId result : op.results) {
+      narrowest = std::min(narrowest, lane_bytes(lane_of(type_of(result).element)));
+    }
+    const auto lanes_per_vector = static_cast<std::int64_t>(kVectorBytes / narrowest);
+    padded.back() = (rest.back() + lanes_per_vector - 1) / lanes_per_vector * lanes_per_vector;
+  }
   for (std::size_t i = 0; i < op.results.size(); ++i) {
     if (rest.empty()) {
       reduce.slots.push_back(emitter_.new_slot());
@@ -100,28 +123,14 @@ Status Lowering::reduce_destinations(const Operation& op, const Shape& shape, Re
     }
     Node node = node_for(op.results[i], NodeKind::buffer, op);
     const std::size_t bytes = lane_bytes(node.lane);
-    Shape padded = rest;
-    const auto lanes_per_vector = static_cast<std::int64_t>(kVectorBytes / bytes);
-    if (!fold && rest.size() > 1)
-      padded.back() = (rest.back() + lanes_per_vector - 1) / lanes_per_vector * lanes_per_vector;
     node.format = format_of(node.lane);
     node.strides = reduce.result_strides = row_major(padded);
     node.owned = node.strides == row_major(rest);
     node.buffer = emitter_.new_buffer(static_cast<std::size_t>(element_count(padded)) * bytes);
     reduce.buffers.push_back(node.buffer);
-    if (!fold) TILEGYM_TRY(fill(node, element_count(padded), reduce.identities[i]));
     bind_node(op.results[i], std::move(node));
   }
   return {};
-}
-
-Status Lowering::fill(const Node& target, std::int64_t count, SlotId value) {
-  Node node{.kind = NodeKind::uniform, .element = target.format, .lane = target.lane};
-  node.slot = value;
-  node.place = target.place;
-  RegionOutputs outputs{.shape = {count}};
-  outputs.buffers.push_back({.node = graph_.add(std::move(node)), .target = target.buffer, .force = true});
-  return builder_.emit(std::move(outputs));
 }
 
 }  // namespace tilegym::cpu

@@ -65,10 +65,30 @@ Status Lowering::lower_get_global(const Operation& op) {
   return {};
 }
 
+/// pack and unpack of elements that a buffer holds as memory does: the same bytes under another type.
+Status Lowering::lower_same_bytes(const Operation& op) {
+  const auto [source, result] = std::pair(op.operands[0], op.results[0]);
+  TILEGYM_ASSIGN(const NodeId held,
+                 builder_.row_major_buffer(node_of(source), shape_of(source), type_of(source).element));
+  Node node = node_for(result, NodeKind::buffer, op);
+  node.buffer = graph_[held].buffer;
+  node.format = node.element;
+  node.owned = graph_[held].owned;
+  node.loop = graph_[held].loop;
+  node.strides = row_major(node.shape);
+  const bool one_value = node.shape.empty();
+  bind_node(result, std::move(node));
+  graph_.consume(node_of(source));
+  if (one_value) TILEGYM_TRY(slot_of(result));
+  return {};
+}
+
 /// pack and unpack: all lanes through the packed memory format at once.
 Status Lowering::lower_pack(const Operation& op) {
   const bool packs = op.opcode == tile_ir::Opcode::Pack;
   const tile_ir::Type& numbers = type_of(packs ? op.operands[0] : op.results[0]);
+  const bool below_a_byte = numbers.element == ElementType::i1 || is_packed(numbers.element);
+  if (!below_a_byte && !shape_of(op.operands[0]).empty()) return lower_same_bytes(op);
   const NodeId source = node_of(op.operands[0]);
   TILEGYM_ASSIGN(const NodeId held,
                  builder_.row_major_buffer(source, shape_of(op.operands[0]), format_of(graph_[source].lane)));

@@ -89,7 +89,9 @@ class Lowering {
   [[nodiscard]] Status lower_nibbles(const Operation& op);
   [[nodiscard]] Status lower_float_width(const Operation& op);
   [[nodiscard]] Status lower_integer_to_float(const Operation& op);
+  [[nodiscard]] Status lower_saturated(const Operation& op, NodeId value);
   [[nodiscard]] Status lower_float_to_integer(const Operation& op);
+  [[nodiscard]] Status lower_truth(const Operation& op);
   [[nodiscard]] Status lower_bitcast(const Operation& op);
   [[nodiscard]] Status lower_alias(const Operation& op);
 
@@ -143,9 +145,9 @@ class Lowering {
   // lower_reduce.cpp, lower_mma.cpp
   [[nodiscard]] Status lower_reduce(const Operation& op);
   [[nodiscard]] Status lower_reduce_body(const Operation& op, ReduceOut& reduce);
+  [[nodiscard]] Status settle_captures(const tile_ir::Block& body);
   [[nodiscard]] Status lower_combination(const tile_ir::Block& body, ReduceOut& reduce);
   [[nodiscard]] Status reduce_destinations(const Operation& op, const Shape& shape, ReduceOut& reduce);
-  [[nodiscard]] Status fill(const Node& target, std::int64_t count, SlotId value);
   [[nodiscard]] Status lower_mma(const Operation& op);
   [[nodiscard]] NodeId unrounded(NodeId id, tile_ir::ElementType element) const;
   [[nodiscard]] Result<CopyStep> mma_operand(NodeId id, const tile_ir::Type& type);
@@ -199,6 +201,7 @@ class Lowering {
                                                const Operation& op);
   [[nodiscard]] SlotId address_of(const View& view);
   [[nodiscard]] Status lower_pack(const Operation& op);
+  [[nodiscard]] Status lower_same_bytes(const Operation& op);
   [[nodiscard]] Status lower_scaled_mma(const Operation& op);
   [[nodiscard]] Result<CopyStep> scaled_operand(const Operation& op, std::size_t operand, std::size_t k_dim);
   [[nodiscard]] Result<NodeId> blocked(ValueId value, const Shape& blocks, std::size_t repeated_dim);

@@ -189,12 +189,14 @@ struct ReducedOperand {
 };
 
 /// A reduction along the inner dimension: strips are combined lane by lane, then the lanes by halving, so the order of
-/// operations depends neither on the instruction set nor on the number of threads. Along an outer dimension the
-/// accumulators are strips of a buffer, set to the identity before the region runs, and `fold` is false.
+/// operations depends neither on the instruction set nor on the number of threads. Along an outer dimension, `dim`, the
+/// accumulators are strips of a buffer, and `fold` is false. The first elements are what the accumulators begin with:
+/// a smallest number that passes over NaN is NaN where there is nothing else, whatever the identity.
 struct Reduction {
   std::vector<ReducedOperand> operands = {};
   std::vector<Instr> body = {};
   bool fold = true;
+  std::size_t dim = 0;
 };
 
 /// Elementwise work over one iteration space, run strip by strip along the last extent. A tile is loaded as a whole
@@ -253,10 +255,8 @@ struct CopyStep {
 /// One operand of a scan: row-major buffers of lanes.
 struct ScannedOperand {
   Lane lane = Lane::f32;
-  SlotId identity = 0;
   BufferId source = 0;
   BufferId result = 0;
-  StripFn fill = nullptr;
   StripFn copy = nullptr;
   LocationId element = kNoLocation;      ///< argument of the body: incoming lanes
   LocationId accumulator = kNoLocation;  ///< argument of the body: running lanes

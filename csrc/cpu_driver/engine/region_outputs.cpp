@@ -89,6 +89,7 @@ ReducedOperand RegionEmitter::reduced_operand(const ReduceOut& reduce, std::size
 Status RegionEmitter::emit_reduce(const ReduceOut& reduce) {
   Reduction reduction;
   reduction.fold = reduce.dim + 1 == outputs_.shape.size();
+  reduction.dim = reduce.dim;
   for (std::size_t i = 0; i < reduce.operands.size(); ++i) {
     reduction.operands.push_back(reduced_operand(reduce, i, reduction.fold));
     const ReducedOperand& operand = reduction.operands.back();
@@ -127,8 +128,6 @@ Status RegionEmitter::emit_scan(const ReduceOut& combination, ScanStep& step) {
   std::vector<LocationId> accumulators;
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     ScannedOperand& operand = step.operands[i];
-    operand.identity = combination.identities[i];
-    operand.fill = copy_kernel(operand.lane, true);
     operand.copy = copy_kernel(operand.lane, false);
     operand.element = new_register(operand.lane);
     operand.accumulator = new_register(operand.lane);

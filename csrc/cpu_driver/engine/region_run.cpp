@@ -111,6 +111,8 @@ class RegionRun {
   [[nodiscard]] std::size_t accumulator_lanes() const {
     return std::min(kStripLanes, std::bit_ceil(static_cast<std::size_t>(inner_)));
   }
+  /// Whether every strip of a row fills the accumulators.
+  [[nodiscard]] bool strips_are_whole() const { return inner_ % static_cast<std::int64_t>(accumulator_lanes()) == 0; }
   void pad_with_identity(const ReducedOperand& operand, std::size_t lanes);
 
   const Region& region_;
@@ -373,7 +375,7 @@ bool RegionRun::operator()(const ScatterInstr& instr) {
 }
 
 void RegionRun::start_reduction(const Reduction& reduction) {
-  if (!reduction.fold) return;
+  if (!reduction.fold || strips_are_whole()) return;
   for (const ReducedOperand& operand : reduction.operands) {
     operand.fill(at(operand.accumulator), &frame_.slots[operand.identity], nullptr, nullptr, accumulator_lanes());
   }
@@ -388,6 +390,13 @@ void RegionRun::pad_with_identity(const ReducedOperand& operand, std::size_t lan
 }
 
 void RegionRun::accumulate(const Reduction& reduction) {
+  const bool begins = reduction.fold ? strip_.first == 0 && strips_are_whole() : frame_.index[reduction.dim] == 0;
+  if (begins) {
+    for (const ReducedOperand& operand : reduction.operands) {
+      operand.copy(at(operand.accumulator), at(operand.source), nullptr, nullptr, strip_.lanes);
+    }
+    return;
+  }
   const bool short_strip = reduction.fold && strip_.lanes < accumulator_lanes();
   const std::size_t lanes = short_strip ? accumulator_lanes() : strip_.lanes;
   for (const ReducedOperand& operand : reduction.operands) {

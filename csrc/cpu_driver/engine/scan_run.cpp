@@ -32,12 +32,18 @@ class ScanRun {
 
  private:
   void scan(std::int64_t origin) {
-    for (const ScannedOperand& operand : step_.operands) {
-      operand.fill(frame_.at[operand.accumulator], &frame_.slots[operand.identity], nullptr, nullptr, lanes_);
-    }
     for (std::int64_t i = 0; i < step_.count; ++i) {
-      const std::int64_t position = step_.reverse ? step_.count - 1 - i : i;
-      advance(origin + position * step_.inner);
+      const std::int64_t first = origin + (step_.reverse ? step_.count - 1 - i : i) * step_.inner;
+      i == 0 ? begin(first) : advance(first);
+    }
+  }
+
+  /// The first prefix is the first element, as in a reduction.
+  void begin(std::int64_t first) {
+    for (const ScannedOperand& operand : step_.operands) {
+      const std::size_t bytes = lane_bytes(operand.lane);
+      move(frame_.at[operand.accumulator], frame_.buffers[operand.source], first, bytes, true);
+      move(frame_.at[operand.accumulator], frame_.buffers[operand.result], first, bytes, false);
     }
   }
 

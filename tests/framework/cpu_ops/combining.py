@@ -63,6 +63,71 @@ def combining_kernels() -> Iterator[Kernel]:
                 yield from _combination(element, combine, shape, dim)
     yield from _pairs()
     yield from _several_operands()
+    yield _mixed_widths()
+    yield _nothing_but_nan()
+    yield _captured()
+
+
+def _mixed_widths() -> Kernel:
+    """The smallest i16 along an outer dimension, and where it is as i32: rows of two lane widths."""
+    x = np.random.default_rng(21).integers(-9, 10, (2, 4, 4)).astype(np.int16)
+
+    def build(k: Builder, a: Value, best: Value, where: Value) -> None:
+        row = k.op("reshape", k.iota(4), result=Tile("i32", (1, 4, 1)))
+        index = k.op("broadcast", row, result=Tile("i32", x.shape))
+
+        def body(value: Value, best: Value, place: Value, best_place: Value) -> None:
+            bit = Tile("i1")
+            less = [k.op("cmpi", *pair, result=bit, comparison_predicate=2, signedness=1)
+                    for pair in ((value, best), (place, best_place))]  # fmt: skip
+            equal = k.op("cmpi", value, best, result=bit, comparison_predicate=0, signedness=1)
+            wins = k.op("ori", less[0], k.op("andi", equal, less[1]))
+            chosen = [k.op("select", wins, *pair, result=pair[0].type) for pair in ((value, best), (place, best_place))]
+            k.emit("yield", (chosen,))
+
+        types = [Tile("i16", (2, 4)), Tile("i32", (2, 4))]
+        region = Region([Tile("i16"), Tile("i16"), Tile("i32"), Tile("i32")], body)
+        marks = {"dim": 1, "identities": [("i16", 0x7FFF), ("i32", 0)]}
+        results = k.emit("reduce", ([k.load_all(a, *x.shape), index],), types, marks, [region])
+        k.store_all(best, results[0])
+        k.store_all(where, results[1])
+
+    return Kernel(("reduce",), "i16", build, [("i16", x), zeros("i16", 2, 4), zeros("i32", 2, 4)],
+                  {1: x.min(1), 2: x.argmin(1).astype(np.int32)}, "argmin-mixed")  # fmt: skip
+
+
+def _nothing_but_nan() -> Kernel:
+    """A minimum that passes over NaN is NaN where there is nothing else, though its identity is infinity."""
+    x = np.full((4, 64), np.nan, np.float32)
+    x[0], x[2, 7] = 3, -1
+
+    def build(k: Builder, a: Value, rows: Value, columns: Value) -> None:
+        infinity = bits_of(np.inf, "f32")
+        for out, dim, count in ((rows, 1, 4), (columns, 0, 64)):
+            tile = k.load_all(a, 4, 64)
+            k.store_all(out, combined(k, "reduce", tile, Tile("f32", (count,)), "minf", infinity, {}, dim=dim))
+
+    return Kernel(("reduce",), "f32", build, [("f32", x), zeros("f32", 4), zeros("f32", 64)],
+                  {1: np.fmin.reduce(x, 1), 2: np.fmin.reduce(x, 0)}, "only-nan")  # fmt: skip
+
+
+def _captured() -> Kernel:
+    """The combination reads a single value from outside, which is loaded from memory."""
+    x = np.arange(256, dtype=np.int32).reshape(16, 16)
+
+    def build(k: Builder, a: Value, m: Value, out: Value) -> None:
+        modulus = k.load(m)
+
+        def body(item: Value, so_far: Value) -> None:
+            total = k.op("addi", item, so_far, overflow=0)
+            k.emit("yield", ([k.op("remi", total, modulus, signedness=1)],))
+
+        marks = {"dim": 1, "identities": [("i32", 0)]}
+        region = Region([Tile("i32"), Tile("i32")], body)
+        k.store_all(out, k.emit("reduce", ([k.load_all(a, 16, 16)],), [Tile("i32", (16,))], marks, [region])[0])
+
+    return Kernel(("reduce",), "i32", build, [("i32", x), ("i32", np.array([5], np.int32)), zeros("i32", 16)],
+                  {2: (x.sum(1) % 5).astype(np.int32)}, "captured")  # fmt: skip
 
 
 def _several_operands() -> Iterator[Kernel]:

@@ -36,7 +36,7 @@ FORMATS = {
     "tf32": Format(11, -126, 2.0**127 * (2 - 2.0**-10)),
     "f32": Format(24, -126, 2.0**127 * (2 - 2.0**-23)),
     "f8E4M3FN": Format(4, -6, 448.0, saturates=True),
-    "f8E5M2": Format(3, -14, 57344.0),
+    "f8E5M2": Format(3, -14, 57344.0, saturates=True),
     "f4E2M1FN": Format(2, 0, 6.0, saturates=True),
 }
 

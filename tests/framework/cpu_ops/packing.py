@@ -31,6 +31,17 @@ def packing_kernels() -> Iterator[Kernel]:
 
         yield Kernel(("pack",), element, pack, [(element, x), zeros("i8", packed.size)], {1: packed.copy()})
         yield Kernel(("unpack",), element, unpack, [("i8", packed.copy()), zeros(element, 64)], {1: x.copy()})
+    for element in ("f16", "bf16"):
+        noise = np.random.default_rng(5).integers(0, 256, 256, np.uint8).view(np.int8)
+        noise[1::2] |= 0x7C  # NaN with all kinds of payloads
+
+        def there_and_back(k: Builder, a: Value, out: Value, element: str = element) -> None:
+            count = 256 // DTYPES[element].itemsize
+            tile = k.op("unpack", k.load_all(a, 256), result=Tile(element, (count,)))
+            k.store_all(out, k.op("pack", tile, result=Tile("i8", (256,))))
+
+        yield Kernel(("unpack", "pack"), element, there_and_back, [("i8", noise), zeros("i8", 256)],
+                     {1: noise.copy()}, "bits")  # fmt: skip
     data = np.arange(256, dtype=np.uint8).view(np.int8)
     nibbles = unpack_nibbles(data, "i4")
     fours = widened(unpack_nibbles(data, "f4E2M1FN"))
