@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import multiprocessing
 import os
@@ -13,10 +14,12 @@ import torch
 import tilegym_rs
 from tilegym.backend.cutile_rs import autotune_launch, autotuner, clear_cache, get_cache_stats
 from tilegym.backend.cutile_rs.tuning import search, subject
+from tilegym.backend.cutile_rs.tuning.memory import tensors_in
 from tilegym_rs import cache, tuning
 from tilegym_rs.cli import main
 
 GPU = torch.device("cuda", 0)
+WEIGHT, SCALE = torch.zeros(5), torch.zeros(7)
 USUAL_FOLDER = os.environ.get("TILEGYM_RS_CACHE_DIR")
 MILLISECONDS = {"slow": 3.0, "fast": 1.0, "medium": 2.0}
 
@@ -321,6 +324,22 @@ def test_a_choice_alone_leaves_the_callers_data():
     x = torch.arange(4.0)
     autotuner.choose_config(add_one(x), ["a", "b"], "in place", device=GPU, writes=[x])
     assert x.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_every_tensor_that_a_function_reaches_is_found():
+    class Model:
+        def __init__(self):
+            self.weight = WEIGHT
+
+        def call(self, config, scale=SCALE):
+            return later
+
+    x = torch.zeros(2)
+    function = functools.partial(lambda out, config: [x, config, out], torch.ones(3))
+    found = list(tensors_in(function))
+    assert {tuple(tensor.shape) for tensor in found} == {(2,), (3,)}
+    assert {tensor.numel() for tensor in tensors_in(Model().call)} == {5, 7}
+    later = 1
 
 
 @pytest.mark.usefixtures("gpu")

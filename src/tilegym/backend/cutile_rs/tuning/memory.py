@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Iterable, Mapping
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -32,9 +33,16 @@ def _parts(value: Any) -> Iterable[Any]:
     if inspect.ismethod(value):
         return [value.__self__, value.__func__]
     if inspect.isfunction(value):
-        names = inspect.getclosurevars(value)
-        return [names.nonlocals, names.globals, value.__defaults__ or (), value.__kwdefaults__ or {}]
+        return [*_named_by(value), value.__defaults__ or (), value.__kwdefaults__ or {}]
     return [vars(value)] if hasattr(value, "__dict__") and not inspect.ismodule(value) else []
+
+
+def _named_by(function: FunctionType) -> list[Mapping[str, Any]]:
+    try:
+        names = inspect.getclosurevars(function)
+    except ValueError:  # a variable of the closure that has no value yet
+        return []
+    return [names.nonlocals, names.globals]
 
 
 class CallerMemory:

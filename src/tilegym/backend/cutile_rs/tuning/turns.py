@@ -44,7 +44,8 @@ def _among_processes(name: str, text: str) -> Iterator[None]:
         yield
     finally:
         if path is not None and descriptor is not None:
-            path.unlink(missing_ok=True)  # while it is held: nobody else's is removed
+            with contextlib.suppress(OSError):
+                path.unlink()  # while it is held: nobody else's is removed
             os.close(descriptor)
 
 
