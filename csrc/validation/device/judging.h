@@ -106,9 +106,14 @@ struct ExactMaxima {
     relative = max_over_lanes(relative);
     ulps = max_over_lanes(ulps);
     if (lane_index() != 0) return;
-    raise_to(&job.totals->max_abs_bits, bits_of(absolute));
-    raise_to(&job.totals->max_rel_bits, bits_of(relative));
-    raise_to(&job.totals->max_ulp_bits, bits_of(ulps));
+    raise(&job.totals->max_abs_bits, absolute);
+    raise(&job.totals->max_rel_bits, relative);
+    raise(&job.totals->max_ulp_bits, ulps);
+  }
+
+ private:
+  TILEGYM_DEVICE static void raise(std::uint64_t* place, double value) {
+    if (bits_of(value) > published(place)) raise_to(place, bits_of(value));
   }
 };
 
@@ -155,14 +160,16 @@ TILEGYM_APART double judge_strip(const Job& job, std::int64_t strip) {
   return sum;
 }
 
-/// The exact maxima of a strip, for the totals.
+/// The exact maxima of a strip, for the totals, by a whole thread block.
 template <class Value>
 TILEGYM_APART void measure_strip(const Job& job, std::int64_t strip) {
   ExactMaxima maxima;
-  each_position(job, strip, [&](std::int64_t position) {
+  for (int i = warp_index() * kLanes + lane_index(); i < kStrip; i += kWarps * kLanes) {
+    const std::int64_t position = strip * kStrip + i;
+    if (position >= job.size) continue;
     const Two<Value> two = read_pair<Value>(job, place_of(job, position));
     maxima.take(judge(two.actual, two.expected, job.tolerance, job.unit));
-  });
+  }
   maxima.add_to_totals(job);
 }
 

@@ -20,7 +20,7 @@ struct Format<float> {
   /// Tolerances are lowered by more than roundings can add; what then seems to be outside is judged again.
   static constexpr float kShrink = 1 - 0x1p-20F;
   static constexpr double kHighest = 3.4028234663852886e38;
-  TILEGYM_DEVICE static float inverse(float value) { return nearly_inverse(value); }
+  TILEGYM_DEVICE static float infinity() { return bits_as_float(kExponent); }
 };
 
 template <>
@@ -32,6 +32,7 @@ struct Format<double> {
   static constexpr Bits kTwiceBias = 0x7FE0000000000000U;
   static constexpr double kShrink = 1 - 0x1p-50;
   static constexpr double kHighest = 1.7976931348623157e308;
+  TILEGYM_DEVICE static double infinity() { return bits_as_double(kExponent); }
 };
 
 TILEGYM_DEVICE float float_of(std::uint32_t bits) {
@@ -87,19 +88,30 @@ struct Seen {
     const bool same = error == 0;
     // Numbers too small or too large for the divisions below are judged; so is an infinity, whose error is not less.
     const bool usual = bits - Format<T>::kLeast < Format<T>::kMost - Format<T>::kLeast || bits == 0;
-    fine = fine && usual && (same || error < multiply_add(bounds.rtol, reference, bounds.atol));
+    const Bits power = bits & Format<T>::kExponent;
+    const T units = error * float_of(Format<T>::kTwiceBias - (power > bounds.floor ? power : bounds.floor));
+    const bool inside = same || error < multiply_add(bounds.rtol, reference, bounds.atol);
+    // An overflow would hide which pair is the worst.
+    const bool good = usual && inside && units < Format<T>::infinity() && take_ratio(error, reference);
+    fine = fine && good;
     signed_zeros += same && bits_of(actual) != bits_of(expected) ? 1 : 0;
     sum += error;
     absolute = larger(error, absolute);
-    relative = larger(ratio(error, reference), relative);
-    const Bits power = bits & Format<T>::kExponent;
-    ulps = larger(error * float_of(Format<T>::kTwiceBias - (power > bounds.floor ? power : bounds.floor)), ulps);
+    ulps = larger(units, ulps);
   }
 
  private:
-  // A float's only says which strip to measure.
-  TILEGYM_DEVICE static float ratio(float error, float reference) { return error * nearly_inverse(reference); }
-  TILEGYM_DEVICE static double ratio(double error, double reference) { return error / reference; }
+  /// Raises the largest relative error; false where it overflows. A float's only says which strip to measure.
+  TILEGYM_DEVICE bool take_ratio(float error, float reference) {
+    const float ratio = error * nearly_inverse(reference);
+    relative = larger(ratio, relative);
+    return ratio < Format<float>::infinity() || reference == 0;
+  }
+  // A division of doubles is slow, and what it gives is rarely the largest.
+  TILEGYM_DEVICE bool take_ratio(double error, double reference) {
+    if (error > relative * reference) relative = larger(error / reference, relative);
+    return true;
+  }
 };
 
 /// The strips with the highest values, for a lane.
@@ -113,8 +125,14 @@ struct BestOfLane {
       strip = where;
     }
   }
+  /// Called by every lane. Thousands of warps meet at one place, so only those go there that can raise it.
   TILEGYM_DEVICE void add_to_totals(BestStrip* place) const {
-    if (value > 0) raise_to(place, std::uint64_t{bits_of(value)} << 32 | ~static_cast<std::uint32_t>(strip));
+    BestStrip best = value > 0 ? std::uint64_t{bits_of(value)} << 32 | ~static_cast<std::uint32_t>(strip) : 0;
+    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+      const BestStrip other = from_lane(best, distance);
+      if (other > best) best = other;
+    }
+    if (lane_index() == 0 && best > published(place)) raise_to(place, best);
   }
 };
 
@@ -128,6 +146,7 @@ struct Gathered<float> {
   BestOfLane relative;
   BestOfLane ulps;
 
+  TILEGYM_DEVICE void begin(Seen<float>&) const {}
   TILEGYM_DEVICE void take(const Seen<float>& seen, std::int64_t strip) {
     absolute.take(seen.absolute, strip);
     relative.take(seen.relative, strip);
@@ -144,6 +163,8 @@ template <>
 struct Gathered<double> {
   ExactMaxima maxima;
 
+  /// A ratio below the largest one before needs no division.
+  TILEGYM_DEVICE void begin(Seen<double>& seen) const { seen.relative = maxima.relative; }
   TILEGYM_DEVICE void take(const Seen<double>& seen, std::int64_t) {
     maxima.absolute = larger(seen.absolute, maxima.absolute);
     maxima.relative = larger(seen.relative, maxima.relative);
@@ -237,6 +258,7 @@ template <class Pairs>
 TILEGYM_DEVICE double handle_strip(const Job& job, std::int64_t strip, const Bounds<typename Pairs::Value>& bounds,
                                    Gathered<typename Pairs::Value>& gathered) {
   Seen<typename Pairs::Value> seen;
+  gathered.begin(seen);
   if (job.blocks == 0) Pairs::scan(job, strip, bounds, seen);
   if (job.blocks > 0 || !every_lane(seen.fine)) return judge_strip<double>(job, strip);
   gathered.take(seen, strip);
@@ -261,16 +283,23 @@ TILEGYM_DEVICE std::int64_t strips_of(const Job& job) {
 
 /// Sums what every warp has found, in an order that no schedule changes, and measures the strips with the best floats.
 TILEGYM_DEVICE void finish(const Job& job) {
-  if (warp_index() == 0) {
-    double sum = 0;
-    for (int warp = lane_index(); warp < block_count() * kWarps; warp += kLanes) sum += published(&job.sums[warp]);
-    sum = sum_over_lanes(sum);
-    if (lane_index() == 0) job.totals->sum = sum;
+  TILEGYM_SHARED double parts[kWarps];
+  double sum = 0;
+  const int thread = warp_index() * kLanes + lane_index();
+  for (int warp = thread; warp < block_count() * kWarps; warp += kWarps * kLanes) sum += published(&job.sums[warp]);
+  sum = sum_over_lanes(sum);
+  if (lane_index() == 0) parts[warp_index()] = sum;
+  wait_for_block();
+  if (thread == 0) {
+    double total = 0;
+    for (const double part : parts) total += part;
+    job.totals->sum = total;
   }
-  const BestStrip* best[] = {&job.totals->best_abs, &job.totals->best_rel, &job.totals->best_ulp};
-  if (warp_index() >= 3) return;
-  const BestStrip found = published(best[warp_index()]);
-  if (found != 0) measure_strip<double>(job, static_cast<std::int64_t>(~static_cast<std::uint32_t>(found)));
+  const BestStrip* const places[] = {&job.totals->best_abs, &job.totals->best_rel, &job.totals->best_ulp};
+  for (const BestStrip* best : places) {
+    const BestStrip found = published(best);
+    if (found != 0) measure_strip<double>(job, static_cast<std::int64_t>(~static_cast<std::uint32_t>(found)));
+  }
 }
 
 /// A kernel's body: its warps take strips in turn and call at_end() when there are no more.

@@ -168,6 +168,21 @@ TEST(DeviceComparison, SpecialValuesAreCounted) {
   }
 }
 
+TEST(DeviceComparison, OverflowsHideNoMaximum) {
+  // Where the expected value is zero or close to it, relative errors and units in the last place are beyond a float.
+  std::vector<float> expected(5000, 1.0F);
+  std::vector<float> actual = expected;
+  expected[700] = 0;
+  actual[700] = 5;
+  expected[1700] = 1e-37F;
+  actual[1700] = 30;
+  expected[2700] = 0;
+  actual[2700] = 27;
+  expect_as_on_the_host(floats(actual), floats(expected), {.rtol = 1, .atol = 100});
+  expected[700] = expected[2700] = 1;
+  expect_as_on_the_host(floats(actual), floats(expected), {.rtol = 1, .atol = 100});
+}
+
 TEST(DeviceComparison, AnyLayoutIsFollowed) {
   struct Row {
     Extents shape;
