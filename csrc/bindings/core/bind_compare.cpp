@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "bindings/comparison.h"
 #include "bindings/core/compare_image.h"
+#include "bindings/core/comparison.h"
 #include "bindings/core/tensor_exchange.h"
 #include "bindings/core/topics.h"
 #include "runtime/dtype.h"
@@ -185,7 +185,7 @@ void bind_compare(py::module_& module) {
       "compare", compare, py::arg("actual"), py::arg("expected"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
       py::arg("equal_nan") = false, py::arg("keep") = 1, py::arg("block") = py::none(),
       "Compares two CPU tensors of one shape in one pass; dtypes may differ. `keep` first and `keep` worst mismatches "
-      "are kept; `block`, extents over the trailing dimensions, asks for the mismatches of each tile block. Raises "
+      "are kept; `block`, extents over the trailing dimensions, asks for the errors of each tile block. Raises "
       "TypeError for an object that is no tensor, ValueError for another device, shape or dtype.");
   module.def(
       "compare_cuda", compare_cuda, py::arg("actual"), py::arg("expected"), py::arg("workspace"), py::arg("stream"),

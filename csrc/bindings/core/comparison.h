@@ -13,21 +13,21 @@ inline void bind_mismatches(pybind11::module_& module) {
   using validation::BlockMap;
   using validation::Mismatch;
   const auto as_tuple = [](const std::vector<std::int64_t>& values) { return py::tuple(py::cast(values)); };
-  py::class_<Mismatch>(module, "Mismatch", py::module_local(), "An element that does not match.")
+  py::class_<Mismatch>(module, "Mismatch", "An element that does not match.")
       .def_property_readonly("index", [as_tuple](const Mismatch& mismatch) { return as_tuple(mismatch.index); })
       .def_readonly("actual", &Mismatch::actual)
       .def_readonly("expected", &Mismatch::expected);
-  py::class_<BlockErrors>(module, "BlockErrors", py::module_local(), "A tile block with mismatches.")
+  py::class_<BlockErrors>(module, "BlockErrors", "A tile block with an error or a mismatch.")
       .def_property_readonly("block", [as_tuple](const BlockErrors& errors) { return as_tuple(errors.block); })
       .def_readonly("mismatches", &BlockErrors::mismatches)
-      .def_readonly("max_abs_error", &BlockErrors::max_abs_error, "Over its mismatches without a NaN.");
-  py::class_<BlockMap>(module, "BlockMap", py::module_local(), "Mismatches by tile block.")
+      .def_readonly("max_abs_error", &BlockErrors::max_abs_error, "Over its pairs without a NaN, matching ones too.");
+  py::class_<BlockMap>(module, "BlockMap", "Errors by tile block.")
       .def_property_readonly("extents", [as_tuple](const BlockMap& map) { return as_tuple(map.extents); })
       .def_property_readonly("grid", [as_tuple](const BlockMap& map) { return as_tuple(map.grid); })
-      .def_readonly("blocks", &BlockMap::blocks, "Blocks with a mismatch, in row-major order.");
+      .def_readonly("blocks", &BlockMap::blocks, "Blocks with an error or a mismatch, in row-major order.");
 }
 
-/// Adds the class Comparison and those of its parts. Both extension modules return them, so each registers its own.
+/// Adds the class Comparison and those of its parts.
 inline void bind_comparison(pybind11::module_& module) {
   namespace py = pybind11;
   using validation::Comparison;
@@ -42,7 +42,7 @@ inline void bind_comparison(pybind11::module_& module) {
   const auto first_mismatch = [](const Comparison& comparison) {
     return comparison.first.empty() ? py::object(py::none()) : py::cast(comparison.first.front());
   };
-  py::class_<Comparison>(module, "Comparison", py::module_local(), "How far one tensor is from another.")
+  py::class_<Comparison>(module, "Comparison", "How far one tensor is from another.")
       .def_readonly("elements", &Comparison::elements)
       .def_readonly("mismatches", &Comparison::mismatches)
       .def_readonly("nan_in_both", &Comparison::nan_in_both)
@@ -61,7 +61,7 @@ inline void bind_comparison(pybind11::module_& module) {
       .def_readonly("worst", &Comparison::worst, "The worst mismatches, NaN before all.")
       .def_readonly("greatest_absolute", &Comparison::greatest_absolute, "Of the mismatches without a NaN.")
       .def_readonly("greatest_relative", &Comparison::greatest_relative, "Of the mismatches without a NaN.")
-      .def_readonly("blocks", &Comparison::blocks, "Mismatches by tile block, where a block was given.")
+      .def_readonly("blocks", &Comparison::blocks, "Errors by tile block, where a block was given.")
       .def_property_readonly("first_mismatch", first_mismatch, "In row-major order; None where all match.")
       .def_property_readonly("matches", &Comparison::matches);
 }
