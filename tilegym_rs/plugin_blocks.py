@@ -55,6 +55,7 @@ def _record_lines(record: records.Record, timing: records.Timing, shown: dict[st
         "shape": record.shape,
         "device": record.device,
         "error": record.error,
+        "worst tile block": _worst_block(record.blocks),
         "tolerance": record.tolerance,
         "median": f"{timing.median!r} ms",
         "q25": f"{timing.q25!r} ms",
@@ -67,7 +68,15 @@ def _record_lines(record: records.Record, timing: records.Timing, shown: dict[st
         "configuration": ", ".join(f"{name}={value}" for name, value in record.configuration.items()) or "none",
         "compile": f"{timing.compile_ms!r} ms, apart from the times above",
     }
-    return [f"  {name}: {value}" for name, value in fields.items() if name not in shown]
+    return [f"  {name}: {value}" for name, value in fields.items() if name not in shown and value is not None]
+
+
+def _worst_block(blocks: dict[str, Any]) -> str | None:
+    """Which tile block has the largest error; None where no blocks are known or none has an error."""
+    if "worst" not in blocks:
+        return None
+    place, extents = (tuple(blocks[name]) for name in ("worst", "extents"))
+    return f"{place} of {extents} elements, error {blocks['worst_max_abs']:.3g}"
 
 
 def _benchmark_lines(backend: str, mode: str, fields: dict[str, Any]) -> list[str]:

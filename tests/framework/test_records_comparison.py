@@ -15,6 +15,7 @@ from tilegym.backend import register_impl, registry
 from tilegym_rs.validation import analysis
 from tilegym_rs.validation.cases import OpComparison
 from tilegym_rs.validation.compare import Tolerance, compare
+from tilegym_rs.validation.observe import block_of
 from tilegym_rs.validation.records import ERROR, FAIL, NOT_COMPARED, PASS
 
 LIMIT = Tolerance(atol=0.5, rtol=0.1)
@@ -71,6 +72,41 @@ def test_the_message_names_tile_and_block():
     message = compare(actual, torch.zeros(8, 8), LIMIT, tile={"bm": 4, "bn": 4}, block=(4, 4)).message
     assert "Tile: bm=4, bn=4" in message
     assert "Blocks of (4, 4) elements: 1 of 4 have mismatches, first (1, 1) with 1" in message
+
+
+def test_the_outcome_says_which_block_is_the_worst():
+    actual = torch.zeros(8, 8)
+    actual[1, 1], actual[5, 6] = 0.25, 0.125
+    blocks = compare(actual, torch.zeros(8, 8), LIMIT, block=(4, 4)).blocks
+    wanted = {"extents": [4, 4], "grid": [2, 2], "with_mismatches": 0, "worst": [0, 0], "worst_max_abs": 0.25}
+    assert blocks == wanted
+
+
+def test_the_outcome_of_equal_tensors_has_no_worst_block():
+    assert "worst" not in compare(torch.zeros(8, 8), torch.zeros(8, 8), LIMIT, block=(4, 4)).blocks
+
+
+BM_BN = {"bm": 64, "bn": 32, "bk": 16}
+
+
+@pytest.mark.parametrize(
+    ("stated", "configuration", "wanted"),
+    [
+        ({}, BM_BN, (64, 32)),
+        ({}, {"block_size": 128}, (128,)),
+        ({}, {"tile_m": 64, "tile_n": 32}, None),
+        ({"block": ["tile_m", "query:4"]}, {"tile_m": 64}, (64, 40)),
+        ({"block": [1, "bm"]}, BM_BN, (1, 64)),
+        ({"block": ["nothing"]}, BM_BN, None),
+        ({"block": ["key:0"]}, BM_BN, None),
+        ({"block": 7}, BM_BN, None),
+        ({"block": [0]}, BM_BN, None),
+    ],
+    ids=str,
+)
+def test_where_a_tile_block_comes_from(monkeypatch, stated, configuration, wanted):
+    monkeypatch.setattr(analysis, "of", lambda op: {"comparison": stated})
+    assert block_of("op", configuration, {"query": torch.zeros(1, 2, 3, 4, 40)}) == wanted
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from tilegym_rs.validation import references
+from tilegym_rs.validation import analysis, references
 from tilegym_rs.validation.compare import Outcome, Tolerance, compare
-from tilegym_rs.validation.observe import Observation, configuration_of, engine_nanoseconds, observed
+from tilegym_rs.validation.observe import Observation, block_of, configuration_of, engine_nanoseconds, observed
 from tilegym_rs.validation.records import COMPARISON, ERROR, FAIL, FAILURES, PASS, Record, Timing
 from tilegym_rs.validation.time_limit import limited
 from tilegym_rs.validation.timing import time_warm_calls
@@ -66,7 +67,8 @@ class OpComparison:
         call = bound(op, args, backend, kwargs)
         want = expected_of(op, args, kwargs) if expected is None else expected
         inputs = _tensors(args, kwargs)
-        limit = tolerance or tolerance_for(op, dtype_name(inputs[0].dtype))
+        dtype = _result_dtype(op, inputs)
+        limit = tolerance or tolerance_for(op, dtype_name(dtype))
         with observed() as seen:
             try:
                 with limited(self.seconds):
@@ -76,12 +78,12 @@ class OpComparison:
                 raise
         if backend == KERNEL_BACKEND and kwargs.get("out") is None:
             seen.configuration = configuration_of(call)
-        outcome = _check_form(result, inputs, dense=kwargs.get("out") is None)
+        outcome = _check_form(result, dtype, inputs[0].device, dense=kwargs.get("out") is None)
         if outcome is None and backend == KERNEL_BACKEND:
             outcome = _check_launches(result, inputs, seen)
         if outcome is None:
-            tile = seen.configuration
-            outcome = compare(result, want, limit, nan_equal=nan_equal, tile=tile, block=_block(seen, result))
+            block = _block(op, args, kwargs, seen, result)
+            outcome = compare(result, want, limit, nan_equal=nan_equal, tile=seen.configuration, block=block)
         timing = self._time(call, result, outcome, seen)
         device = result.device if isinstance(result, torch.Tensor) else inputs[0].device
         entry = self._record(op, backend, inputs, device, outcome, limit, seen, timing, kwargs)
@@ -141,6 +143,7 @@ class OpComparison:
                 "options": {k: v for k, v in options.items() if not isinstance(v, torch.Tensor)},
                 "configuration": dict(seen.configuration),
                 "errors": dict(outcome.errors),
+                "blocks": dict(outcome.blocks),
                 **self.labels,
             }
         )
@@ -159,8 +162,17 @@ def _raised(error: Exception) -> Outcome:
     return Outcome(ERROR, None, f"raised {type(error).__name__}: {error}")
 
 
-def _block(seen: Observation, result: torch.Tensor) -> tuple[int, ...] | None:
-    block = seen.block
+def _block(
+    op: str, args: tuple[Any, ...], kwargs: dict[str, Any], seen: Observation, result: torch.Tensor
+) -> tuple[int, ...] | None:
+    from tilegym.backend import registry
+
+    implementation = registry.find(op, KERNEL_BACKEND)
+    try:
+        named = inspect.signature(implementation).bind_partial(*args, **kwargs).arguments if implementation else {}
+    except (TypeError, ValueError):
+        named = {}
+    block = block_of(op, seen.configuration, named)
     return block[-result.dim() :] if block and result.dim() else None
 
 
@@ -195,14 +207,23 @@ def shape_text(inputs: list[torch.Tensor]) -> str:
     return " @ ".join("x".join(map(str, tensor.shape)) or "scalar" for tensor in inputs)
 
 
-def _check_form(result: torch.Tensor, inputs: list[torch.Tensor], dense: bool) -> Outcome | None:
+def _result_dtype(op: str, inputs: list[torch.Tensor]) -> torch.dtype:
+    """What analysis.json says of the result, else the dtype of the first tensor of floats, or of any."""
+    stated = analysis.of(op).get("comparison", {}).get("result", {})
+    found = getattr(torch, str(stated.get("dtype")), None)
+    if isinstance(found, torch.dtype):
+        return found
+    return next((tensor.dtype for tensor in inputs if tensor.is_floating_point()), inputs[0].dtype)
+
+
+def _check_form(result: torch.Tensor, dtype: torch.dtype, device: torch.device, dense: bool) -> Outcome | None:
     """A failure when the result is not what every op promises apart from its values."""
     if not isinstance(result, torch.Tensor):
         return Outcome(FAIL, None, f"result: wanted a tensor, got {type(result).__name__}")
-    if result.dtype != inputs[0].dtype:
-        return Outcome(FAIL, None, f"dtype: wanted {inputs[0].dtype}, got {result.dtype}")
-    if result.device != inputs[0].device:
-        return Outcome(FAIL, None, f"device: wanted {inputs[0].device}, got {result.device}")
+    if result.dtype != dtype:
+        return Outcome(FAIL, None, f"dtype: wanted {dtype}, got {result.dtype}")
+    if result.device != device:
+        return Outcome(FAIL, None, f"device: wanted {device}, got {result.device}")
     if dense and not result.is_contiguous():
         return Outcome(FAIL, None, f"layout: wanted a dense row-major result, got strides {result.stride()}")
     return None

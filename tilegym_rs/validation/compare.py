@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,16 @@ class Tolerance:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """A verdict of `records`, the largest absolute error of pairs without a NaN, and every statistic."""
+    """A verdict of `records`, the largest absolute error of pairs without a NaN, and every statistic.
+
+    `blocks` says of the tile blocks, where they are known: extents, grid, how many have mismatches, the worst one.
+    """
 
     verdict: str
     error: float | None
     message: str = ""
     errors: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    blocks: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 _KEPT = 3
@@ -69,7 +74,8 @@ def compare(
         "signed_zeros": found.signed_zeros,
     }
     message = "" if found.matches else _message(found, tolerance, nan_equal, tile or {})
-    return Outcome(PASS if found.matches else FAIL, found.max_abs_error, message, errors)
+    blocks = _block_summary(found.blocks) if found.blocks is not None else {}
+    return Outcome(PASS if found.matches else FAIL, found.max_abs_error, message, errors, blocks)
 
 
 def statistics(
@@ -170,13 +176,28 @@ def _listed(title: str, places: Sequence[_core.Mismatch]) -> str:
     return f"{title}: " + "; ".join(texts)
 
 
+def _worst(blocks: Sequence[_core.BlockErrors]) -> _core.BlockErrors:
+    return max(blocks, key=lambda entry: (entry.max_abs_error, entry.mismatches))
+
+
+def _block_summary(blocks: _core.BlockMap) -> dict[str, Any]:
+    entries = blocks.blocks
+    summary: dict[str, Any] = {
+        "extents": list(blocks.extents),
+        "grid": list(blocks.grid),
+        "with_mismatches": sum(entry.mismatches > 0 for entry in entries),
+    }
+    if entries:
+        worst = _worst(entries)
+        summary |= {"worst": list(worst.block), "worst_max_abs": worst.max_abs_error}
+    return summary
+
+
 def _block_line(blocks: _core.BlockMap) -> str:
-    total = 1
-    for extent in blocks.grid:
-        total *= extent
-    first, worst = blocks.blocks[0], max(blocks.blocks, key=lambda entry: entry.max_abs_error)
+    failed = [entry for entry in blocks.blocks if entry.mismatches]
+    first, worst = failed[0], _worst(failed)
     return (
-        f"Blocks of {blocks.extents} elements: {len(blocks.blocks)} of {total} have mismatches, first {first.block} "
-        f"with {first.mismatches}, worst {worst.block} with {worst.mismatches} and an error of up to "
+        f"Blocks of {blocks.extents} elements: {len(failed)} of {math.prod(blocks.grid)} have mismatches, first "
+        f"{first.block} with {first.mismatches}, worst {worst.block} with {worst.mismatches} and an error of up to "
         f"{worst.max_abs_error:.3g}"
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-# Keywords of a launch that are extents of a tile over the trailing dimensions of the result, outermost first.
-_BLOCKS = (("bm", "bn"), ("block_m", "block_n"), ("tile_m", "tile_n"), ("block_size",), ("tile_size",))
+# Keywords of a launch that are, whatever the op, extents of a tile over the trailing dimensions of the result.
+_BLOCKS = (("bm", "bn"), ("block_m", "block_n"), ("block_size",), ("tile_size",))
 
 
 @dataclasses.dataclass
@@ -20,13 +20,31 @@ class Observation:
     configuration: dict[str, int] = dataclasses.field(default_factory=dict)
     last_error: str = ""
 
-    @property
-    def block(self) -> tuple[int, ...] | None:
-        """Extents of a tile block over the trailing dimensions of the result, where the configuration says so."""
-        for names in _BLOCKS:
-            if all(self.configuration.get(name, 0) > 0 for name in names):
-                return tuple(self.configuration[name] for name in names)
+
+def block_of(op: str, configuration: Mapping[str, int], inputs: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """Extents of a tile block over the trailing dimensions of the op's result; None where nothing tells.
+
+    "comparison" in analysis.json may say it: "block": ["tile_m", "query:4"], entries being numbers, names of what the
+    wrapper launches with, or a tensor of the call and one of its dimensions. Else the usual names are known.
+    """
+    from tilegym_rs.validation import analysis
+
+    stated = analysis.of(op).get("comparison", {}).get("block")
+    if stated is None:
+        names = next((names for names in _BLOCKS if all(configuration.get(name, 0) > 0 for name in names)), None)
+        return tuple(configuration[name] for name in names) if names else None
+    try:
+        found = tuple(_extent(entry, configuration, inputs) for entry in stated)
+    except (LookupError, TypeError, ValueError, AttributeError):
         return None
+    return found if all(extent > 0 for extent in found) else None
+
+
+def _extent(entry: object, configuration: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
+    name, _, dimension = str(entry).partition(":")
+    if dimension:
+        return int(inputs[name].shape[int(dimension)])
+    return configuration[name] if name in configuration else int(name)
 
 
 @contextlib.contextmanager

@@ -74,6 +74,7 @@ class Record:
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     configuration: dict[str, int] = dataclasses.field(default_factory=dict)
     errors: dict[str, float] = dataclasses.field(default_factory=dict)
+    blocks: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
         """The fields as a dictionary of plain values."""
