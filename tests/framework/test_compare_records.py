@@ -9,7 +9,7 @@ import pytest
 
 from tilegym_rs.cli import main
 from tilegym_rs.validation import gap, record_file
-from tilegym_rs.validation.records import Record
+from tilegym_rs.validation.records import Record, Timing
 from tilegym_rs.validation.timing import summarize
 
 
@@ -80,10 +80,34 @@ def test_other_clocks_are_compared_by_the_wall():
     assert (found.rows[0].clock, found.rows[0].ratio) == ("wall", 1.5)
 
 
+def test_times_by_cupti_and_by_events_are_compared_by_events():
+    gpu = {"device": "H200", "mode": "gpu", "spread": 0}
+    ours = record(clock="cupti", wall=(3.0,) * 30, **gpu)
+    (found,) = gap.compare_runs([ours], [record(scale=2.0, clock="cuda events", **gpu)])
+    assert (found.rows[0].clock, found.rows[0].ratio) == ("cuda events", 1.5)
+
+
 def test_a_missing_partner_is_never_done():
     (found,) = gap.compare_runs([record("a"), record("b")], [record("a")])
     assert found.missing == ("b float32 4x8",)
     assert found.verdict == "MILD_GAP"
+
+
+def test_an_op_that_only_the_baseline_has_is_never_done():
+    (found,) = gap.compare_runs([record("a")], [record("a"), record("b")])
+    assert found.only_in_baseline == ("b float32 4x8",)
+    assert found.verdict == "MILD_GAP"
+
+
+def single(milliseconds):
+    timing_of_one = Timing(*[milliseconds] * 5, 1, "test", samples=(milliseconds,))
+    return Record("softmax", "cutile-rs", "float32", "4x8", "CPU device", "pass", timing=timing_of_one)
+
+
+def test_one_sample_decides_nothing():
+    (found,) = gap.compare_runs([single(5.0)], [single(1.0)])
+    assert found.rows[0].verdict == "too few samples"
+    assert found.verdict == "LARGE_GAP"
 
 
 @pytest.mark.parametrize("baseline", [[], [record(shared=True)]], ids=["none", "shared device"])
@@ -110,4 +134,31 @@ def test_the_command(tmp_path, capsys):
 
 def test_the_command_says_what_it_cannot_read(tmp_path, capsys):
     assert main(["compare-records", str(tmp_path / "no"), str(tmp_path / "no")]) == 2
-    assert "no" in capsys.readouterr().out
+    assert "no" in capsys.readouterr().err
+
+
+def test_one_sample_is_printed(tmp_path, capsys):
+    a = write(tmp_path / "a", single(1.0))
+    assert main(["compare-records", a, a]) == 0
+    assert "too few samples" in capsys.readouterr().out
+    assert main(["compare-records", a, a, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["rows"][0]["high"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"version": 2}, "wanted version 1 to 1"), ({"schema": "other"}, "wanted a record of schema")],
+    ids=["version", "schema"],
+)
+def test_a_file_of_another_kind_is_refused(tmp_path, capsys, change, words):
+    a = write(tmp_path / "a", record())
+    other = tmp_path / "b"
+    other.write_text(json.dumps({**json.loads((tmp_path / "a").read_text()), **change}) + "\n")
+    assert main(["compare-records", a, str(other)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_runs_of_other_devices_are_refused_by_the_command(tmp_path, capsys):
+    a, b = write(tmp_path / "a", record()), write(tmp_path / "b", record(device="H200", mode="gpu"))
+    assert main(["compare-records", a, b]) == 2
+    assert "times of different devices say nothing" in capsys.readouterr().err

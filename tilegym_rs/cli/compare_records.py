@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,8 @@ def add_to(commands: Commands) -> None:
         help="compare the times of two files of records",
         description="Compares the times in two files of records that pytest --print-record --cutile-rs-record wrote. "
         "The verdict is on the geometric mean of A / B: DONE up to 1.05, MILD_GAP up to 1.10, MODERATE_GAP up to 1.50, "
-        "LARGE_GAP above. The exit status is 0 for DONE, 1 for a gap, 2 where the records cannot be compared.",
+        "LARGE_GAP above; DONE also needs the same ops with the same inputs in both. The exit status is 0 for DONE, 1 for "
+        "a gap, 2 where the records cannot be compared.",
     )
     parser.add_argument("ours", metavar="A", type=Path, help="the run to judge")
     parser.add_argument("baseline", metavar="B", type=Path, help="what it is judged by")
@@ -50,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             (record for record in baseline if record.backend == backend),
         )
     except (OSError, ValueError) as error:
-        print(f"tilegym-rs compare-records: {error}")
+        print(f"tilegym-rs compare-records: {error}", file=sys.stderr)
         return 2
     print(json.dumps([_as_json(each) for each in gaps], indent=2) if options.json else "\n\n".join(map(_text, gaps)))
     return 0 if all(each.verdict == gap.LIMITS[0][1] for each in gaps) else 1
@@ -65,13 +68,18 @@ def _baseline_backend(found: set[str], ours: str) -> str:
 
 
 def _as_json(found: Gap) -> dict[str, Any]:
-    rows = [{**dataclasses.asdict(row), "verdict": row.verdict} for row in found.rows]
+    # JSON has no infinity: the interval of too few samples has no end.
+    rows = [
+        {**dataclasses.asdict(row), "high": row.high if math.isfinite(row.high) else None, "verdict": row.verdict}
+        for row in found.rows
+    ]
     return {
         "device": found.device,
         "geomean_ratio": found.geomean,
         "verdict": found.verdict,
         "rows": rows,
         "missing": list(found.missing),
+        "only_in_baseline": list(found.only_in_baseline),
     }
 
 
@@ -84,4 +92,5 @@ def _text(found: Gap) -> str:
         for row in found.rows
     ]
     lines += [f"  only in A: {subject}" for subject in found.missing]
+    lines += [f"  only in B: {subject}" for subject in found.only_in_baseline]
     return "\n".join([*lines, f"geomean_ratio={found.geomean:.4f}", f"verdict: {found.verdict}"])

@@ -19,6 +19,8 @@ LARGEST = "LARGE_GAP"
 _ROUNDS = 4000
 # Of a ratio that is 1, an interval this wide misses once in a thousand comparisons.
 _CONFIDENCE = 0.999
+# An interval of fewer samples than this says nothing.
+_FEWEST_SAMPLES = 5
 # Smaller differences are not told from noise, however many samples there are.
 _LEAST_DIFFERENCE = 0.05
 
@@ -41,6 +43,8 @@ class Row:
     @property
     def verdict(self) -> str:
         """ "faster" or "slower" only where neither the spread nor the machines explain the ratio."""
+        if math.isinf(self.high):
+            return "too few samples"
         margin = max(_LEAST_DIFFERENCE, self.noise)
         if self.high < 1 / (1 + margin):
             return "faster"
@@ -49,11 +53,12 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Gap:
-    """The rows of one device, their geometric mean, and records that have no partner."""
+    """The rows of one device, their geometric mean, and records that have no partner: of ours, and of the baseline."""
 
     device: str
     rows: tuple[Row, ...]
     missing: tuple[str, ...] = ()
+    only_in_baseline: tuple[str, ...] = ()
 
     @property
     def geomean(self) -> float:
@@ -62,9 +67,9 @@ class Gap:
 
     @property
     def verdict(self) -> str:
-        """DONE needs a partner for every record of ours."""
+        """DONE needs a partner for every record: what was left out could be what is slow."""
         found = next((name for limit, name in LIMITS if self.geomean <= limit), LARGEST)
-        return LIMITS[1][1] if found == LIMITS[0][1] and self.missing else found
+        return LIMITS[1][1] if found == LIMITS[0][1] and (self.missing or self.only_in_baseline) else found
 
 
 def compare_runs(ours: Iterable[Record], baseline: Iterable[Record]) -> list[Gap]:
@@ -108,7 +113,8 @@ def _gap(device: str, left: dict[_Key, list[Timing]], right: dict[_Key, list[Tim
     rows = tuple(_row(key, left[key], right[key]) for key in keys if key in right)
     if not rows:
         raise ValueError(f"records: wanted an op with the same input in both runs on {device}, got none")
-    return Gap(device, rows, tuple(key[1] for key in keys if key not in right))
+    missing = tuple(key[1] for key in keys if key not in right)
+    return Gap(device, rows, missing, tuple(key[1] for key in right if key[0] == device and key not in left))
 
 
 def _row(key: _Key, ours: list[Timing], baseline: list[Timing]) -> Row:
@@ -122,9 +128,11 @@ def _row(key: _Key, ours: list[Timing], baseline: list[Timing]) -> Row:
 
 
 def _common_clock(ours: list[Timing], baseline: list[Timing]) -> str:
-    """The clock of all of them, else the wall clock."""
+    """The clock of all of them, else one that all were read from beside their own."""
     clocks = {timing.clock for timing in (*ours, *baseline)}
-    return clocks.pop() if len(clocks) == 1 else "wall"
+    if len(clocks) == 1:
+        return clocks.pop()
+    return "cuda events" if clocks == {"cupti", "cuda events"} else "wall"
 
 
 def _samples(timings: list[Timing], clock: str) -> _Samples:
@@ -136,7 +144,9 @@ def _samples(timings: list[Timing], clock: str) -> _Samples:
 
 
 def _interval(x: _Samples, y: _Samples, seed: int) -> tuple[float, float]:
-    """Percentile bootstrap of the ratio of medians; the same for the same samples."""
+    """Percentile bootstrap of the ratio of medians; the same for the same samples. Of too few: any ratio."""
+    if min(len(x), len(y)) < _FEWEST_SAMPLES:
+        return 0.0, math.inf
     random = np.random.default_rng(seed)
     tops = np.median(x[random.integers(0, len(x), (_ROUNDS, len(x)))], axis=1)
     bottoms = np.median(y[random.integers(0, len(y), (_ROUNDS, len(y)))], axis=1)
