@@ -57,6 +57,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     cuda_on_cpu.add_options(group)
     parser.addini(
+        "cutile_rs_all_with", "folders of tests; collecting one whole adds the cases of --cutile-rs-all", type="paths"
+    )
+    parser.addini(
         "cutile_rs_not_compared", "ops that may stay without a comparison, with the reason in a comment", type="args"
     )
 
@@ -135,11 +138,18 @@ def prints_records(config: pytest.Config) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Adds the cases of every op where they are wanted, and lets -k find the backend under both spellings."""
-    if config.getoption("--cutile-rs-all"):
+    if config.getoption("--cutile-rs-all") or _collects_whole_folder(config):
         items += items_of_all_ops(session)
     for item in items:
         if _concerns_backend(item):
             item.extra_keyword_matches.update((KEYWORD, BACKEND))
+
+
+def _collects_whole_folder(config: pytest.Config) -> bool:
+    """Whether the command line takes in a folder that the cases of all ops belong to."""
+    asked = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
+    folders = [Path(folder).resolve() for folder in config.getini("cutile_rs_all_with")]
+    return any(folder.is_relative_to(path) for folder in folders for path in asked)
 
 
 def _concerns_backend(item: pytest.Item) -> bool:

@@ -55,7 +55,7 @@ def items_of_all_ops(session: pytest.Session) -> list[CaseItem]:
     from tilegym_rs.validation import case_set
 
     items = []
-    for op in case_set.registered_ops():
+    for op in case_set.expected_ops():
         found = case_set.case_set(op)
         items += [_item(session, op, case.id, case=case) for case in found.cases]
         if found.problem:

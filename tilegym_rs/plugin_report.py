@@ -33,11 +33,15 @@ class Reporter:
         # Ops of which a case of the backend came up, and those of which one ran.
         self._met: set[str] = set()
         self._ran: set[str] = set()
+        # Cases whose process ended in the middle of them.
+        self._lost: list[str] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collects records and counts; prints a passed test's blocks."""
         case = Case(**getattr(report, CASE_ATTRIBUTE, {}))
+        if report.when not in ("setup", "call", "teardown"):  # xdist's report of a worker that is gone
+            self._lost.append(report.nodeid)
         if case.concerns_backend:
             self._count(report, case.op)
         if report.when != "call":
@@ -128,7 +132,7 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the table and the counts."""
-        if not self._asked or not (self._records or self._outcomes):
+        if not self._asked or not (self._records or self._outcomes or self._lost):
             return
         terminalreporter.section(BACKEND)
         # Workers report in the order of their luck; the table is in the order of the ids, failures last.
@@ -146,6 +150,8 @@ class Reporter:
             f"skipped {self._outcomes['skipped']}, scaled {self._outcomes[CATEGORY]}",
         ]
         lines += [f"  skipped {count}: {reason}" for reason, count in sorted(self._skips.items())]
+        if self._lost:
+            lines.append(f"without a record, as their process ended: {', '.join(sorted(self._lost))}")
         never = sorted(self._ops - self._compared())
         if self._records and never:
             lines.append(f"never compared in this session: {', '.join(never)}")

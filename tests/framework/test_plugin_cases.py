@@ -122,6 +122,26 @@ def test_an_op_without_cases_fails_with_the_reason(kernels, session, change, mes
     result.stdout.fnmatch_lines([message])
 
 
+def test_kernels_without_a_wrapper_are_no_op_that_is_forgotten(kernels, session, monkeypatch, tmp_path):
+    (tmp_path / "ops" / "forgotten_kernel").mkdir(parents=True)
+    monkeypatch.setattr(analysis, "implementation_file", lambda op: tmp_path / "ops" / f"{op}.py")
+    result = session("--cutile-rs-all", "-k", "forgotten")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*forgotten: wanted an implementation registered for cutile-rs, got none*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "added"),
+    [((), True), (("ops",), True), (("ops/test_one.py",), False), (("--cutile-rs-all",), True)],
+    ids=str,
+)
+def test_a_folder_of_tests_can_stand_for_all_cases(kernels, pytester, arguments, added):
+    pytester.makeini("[pytest]\ncutile_rs_all_with = ops")
+    pytester.mkdir("ops").joinpath("test_one.py").write_text("def test(): ...")
+    result = pytester.runpytest_inprocess(*LOAD, "-p", "no:cacheprovider", "--collect-only", "-q", *arguments)
+    assert any(line.startswith("cutile-rs/doubled::") for line in result.outlines) == added
+
+
 def test_a_name_that_is_no_check_is_a_usage_error(session):
     result = session("--cutile-rs-checks", "no-such-check")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -25,10 +25,9 @@ def test_every_mode(compare_op, device, backend, n, mode):
     compare_op("softmax", torch.randn(4, n, device=device), backend=backend, **mode)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("layout", layouts.ALL)
-def test_any_layout(compare_op, device, backend, layout, dtype):
-    x, memory = layouts.ALL[layout](6, 37, dtype, device)
+@pytest.mark.parametrize("layout", layouts.OTHERS)
+def test_unusual_layouts(compare_op, device, backend, layout):
+    x, memory = layouts.OTHERS[layout](6, 37, torch.float16, device)
     before = memory.clone()
     compare_op("softmax", x, backend=backend)
     assert torch.equal(memory, before)
@@ -85,9 +84,8 @@ def test_rows_without_a_finite_answer(compare_op, device, backend, value):
     compare_op("softmax", x, backend=backend, nan_equal=True)
 
 
-@pytest.mark.parametrize("n", [257, 9000])
-def test_repeats_bit_for_bit(device, backend, n):
-    x = torch.randn(64, n, device=device)
+def test_chunks_repeat_bit_for_bit(device, backend):
+    x = torch.randn(64, 9000, device=device)
     first = tilegym.ops.softmax(x, backend=backend)
     assert all(torch.equal(first, tilegym.ops.softmax(x, backend=backend)) for _ in range(5))
 

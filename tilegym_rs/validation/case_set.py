@@ -64,8 +64,25 @@ def registered_ops() -> list[str]:
     return sorted(op for op in registry.ops() if registry.find(op, KERNEL_BACKEND))
 
 
+def expected_ops() -> list[str]:
+    """The registered ops, and those whose kernels are there: a kernel folder beside one of the wrappers."""
+    registered = registered_ops()
+    sources = filter(None, map(analysis.implementation_file, registered))
+    beside = {source.parent for source in sources}
+    kernels = {
+        path.name.removesuffix("_kernel") for folder in beside for path in folder.glob("*_kernel") if path.is_dir()
+    }
+    return sorted({*registered, *kernels})
+
+
 def case_set(op: str) -> CaseSet:
     """The cases of an op. What keeps it from having any is told as text, not raised."""
+    from tilegym.backend import registry
+
+    if registry.find(op, KERNEL_BACKEND) is None:
+        return CaseSet(
+            op, problem=f"{op}: wanted an implementation registered for cutile-rs, got none; import the wrapper"
+        )
     try:
         plan = inputs.plan(op)
         references.oracle(op)

@@ -81,7 +81,15 @@ MATRICES: dict[str, Layout] = {
     "every_second_column": _every_second_column,
 }
 
-# The same and tensors with leading dimensions.
+# Those that no arrangement below is like.
+OTHERS: dict[str, Layout] = {
+    "column_slice": _column_slice,
+    "every_second_row": _every_second_row,
+    "permuted_3d": _permuted_3d,
+    "permuted_4d": _permuted_4d,
+}
+
+# MATRICES and tensors with leading dimensions.
 ALL: dict[str, Layout] = {**MATRICES, "permuted_3d": _permuted_3d, "permuted_4d": _permuted_4d}
 
 
