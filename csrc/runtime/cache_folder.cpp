@@ -114,7 +114,21 @@ Status move_into_place(const fs::path& temporary, const fs::path& path, std::err
   }
   std::error_code ignored;
   fs::remove(temporary, ignored);
-  return Error{path.string() + ": cannot be written: " + error.message()};
+  return Error{path.string() + ": cannot be written: " + error.message() +
+               "; make room there, or name another folder by TILEGYM_RS_CACHE_DIR"};
+}
+
+template <class Write>
+Status publish(const fs::path& path, Write write) {
+  const fs::path temporary = temporary_beside(path);
+  std::error_code error = make_folders(path.parent_path());
+  if (!error) {
+    std::ofstream stream(temporary, std::ios::binary);
+    write(stream);
+    stream.close();
+    if (!stream) error = {errno, std::generic_category()};
+  }
+  return move_into_place(temporary, path, error);
 }
 
 void warn_of_fallback(const std::vector<fs::path>& folders) {
@@ -157,20 +171,14 @@ std::optional<fs::path> find_cached(const std::vector<fs::path>& folders, const 
 }
 
 Status publish_file(const fs::path& path, const std::string& text) {
-  const fs::path temporary = temporary_beside(path);
-  make_folders(path.parent_path());  // what went wrong shows when the file is opened
-  std::ofstream stream(temporary, std::ios::binary);
-  stream << text;
-  stream.close();
-  return move_into_place(temporary, path, stream ? std::error_code() : std::error_code(errno, std::generic_category()));
+  return publish(path, [&text](std::ostream& stream) { stream << text; });
 }
 
 Status publish_copy(const fs::path& source, const fs::path& path) {
-  const fs::path temporary = temporary_beside(path);
-  std::error_code error;
-  make_folders(path.parent_path());
-  fs::copy_file(source, temporary, fs::copy_options::overwrite_existing, error);
-  return move_into_place(temporary, path, error);
+  std::ifstream original(source, std::ios::binary);
+  if (!original) return Error{source.string() + ": cannot be read: " + std::strerror(errno)};
+  // Not std::filesystem::copy_file, which calls a full disk an input or output error.
+  return publish(path, [&original](std::ostream& stream) { stream << original.rdbuf(); });
 }
 
 }  // namespace tilegym::runtime

@@ -1,7 +1,12 @@
 #include "runtime/cache_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 
 #include "runtime/scoped_place.h"
 #include "runtime/settings.h"
@@ -78,6 +83,37 @@ TEST_F(CacheFolderTest, FailedPublishNamesTheFileAndLeavesNothing) {
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find((root_ / "out/file").string() + ": cannot be written"), std::string::npos);
   EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "out"), {}), 1);
+}
+
+/// Lets no file grow beyond a size, as a full disk would.
+class ScopedFileLimit {
+ public:
+  explicit ScopedFileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~ScopedFileLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(CacheFolderTest, FileThatDoesNotFitSaysWhyAndWhatToDoAndLeavesNothing) {
+  const std::string text(100'000, 'x');
+  const fs::path source = place_.write("source", text);
+  const ScopedFileLimit limit(50'000);
+  for (const Status& status : {publish_file(root_ / "out/file", text), publish_copy(source, root_ / "out/file")}) {
+    ASSERT_FALSE(status.ok());
+    const std::string& message = status.error().message;
+    EXPECT_NE(message.find("out/file: cannot be written: " + std::string(std::strerror(EFBIG))), std::string::npos);
+    EXPECT_NE(message.find("make room there, or name another folder by TILEGYM_RS_CACHE_DIR"), std::string::npos);
+    EXPECT_TRUE(fs::is_empty(root_ / "out"));
+  }
 }
 
 }  // namespace
