@@ -159,11 +159,6 @@ def test_environment(monkeypatch, chosen):
     assert used(monkeypatch, tilegym.ops.softmax) == [("softmax", (7,))]
 
 
-def test_every_op_has_a_kernel():
-    for op in tilegym.ops.cutile_rs.__all__:
-        assert tilegym.has_backend_impl(op, "cutile"), op
-
-
 @pytest.mark.parametrize("reason", ["absent", "hidden"])
 def test_not_available(monkeypatch, chosen, reason):
     if reason == "hidden":

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from tilegym.ops import cutile, cutile_rs, reference
-from tilegym.ops.ops import attention_sink, bmm, get_swiglu, matmul, silu_and_mul, softmax, swiglu
+from tilegym.ops import cutile, cutile_rs, ops, reference
+from tilegym.ops.ops import *  # noqa: F403
 
-__all__ = [
-    "attention_sink",
-    "bmm",
-    "cutile",
-    "cutile_rs",
-    "get_swiglu",
-    "matmul",
-    "reference",
-    "silu_and_mul",
-    "softmax",
-    "swiglu",
-]
+__all__ = ["cutile", "cutile_rs", "reference"]
+__all__ += ops.__all__

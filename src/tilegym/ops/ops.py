@@ -236,3 +236,8 @@ def attention_sink(
 
 def _not_implemented(op: str) -> NotImplementedError:
     return NotImplementedError(f"{op} has no implementation for backend {get_current_backend()!r}")
+
+
+# What is defined here: a stub needs no further line.
+__all__ = [name for name, value in list(globals().items()) if getattr(value, "__module__", None) == __name__]
+__all__ = [name for name in __all__ if not name.startswith("_")]

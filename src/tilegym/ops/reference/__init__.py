@@ -1,40 +1,28 @@
-"""PyTorch implementations of the ops (backend "pytorch") and their float64 oracles."""
+"""PyTorch implementations of the ops (backend "pytorch") and their float64 oracles.
+
+A file `<op>.py` in this folder registers the op's implementation, and may define `<op>_f64`: the same in float64, which
+takes the op's arguments and does not round its result to the inputs' dtype.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
 
 import torch
 
-from tilegym.ops.reference.attention_sink import attention_sink, attention_sink_f64
-from tilegym.ops.reference.bmm import bmm, bmm_f64
-from tilegym.ops.reference.matmul import matmul, matmul_f64
-from tilegym.ops.reference.silu_and_mul import silu_and_mul, silu_and_mul_f64
-from tilegym.ops.reference.softmax import softmax, softmax_f64
-from tilegym.ops.reference.swiglu import swiglu, swiglu_f64
+Oracle = Callable[..., torch.Tensor]
 
-# op -> the same function in float64, which takes the op's arguments. The result is not rounded to the inputs' dtype.
-ORACLES: dict[str, Callable[..., torch.Tensor]] = {
-    "attention_sink": attention_sink_f64,
-    "bmm": bmm_f64,
-    "matmul": matmul_f64,
-    "silu_and_mul": silu_and_mul_f64,
-    "softmax": softmax_f64,
-    "swiglu": swiglu_f64,
-}
 
-__all__ = [
-    "ORACLES",
-    "attention_sink",
-    "attention_sink_f64",
-    "bmm",
-    "bmm_f64",
-    "matmul",
-    "matmul_f64",
-    "silu_and_mul",
-    "silu_and_mul_f64",
-    "softmax",
-    "softmax_f64",
-    "swiglu",
-    "swiglu_f64",
-]
+def _oracles() -> Iterator[tuple[str, Oracle]]:
+    for found in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{found.name}")
+        if hasattr(module, f"{found.name}_f64"):
+            yield found.name, getattr(module, f"{found.name}_f64")
+
+
+# op -> its float64 oracle
+ORACLES: dict[str, Oracle] = dict(_oracles())
+
+__all__ = ["ORACLES"]
