@@ -21,9 +21,11 @@ struct TorchBridge {
 
   std::size_t size = sizeof(TorchBridge);
 
+  /// Whether a mode of torch looks at every operator of this thread, so that a launch beside them would be missed.
+  bool (*is_watched)() noexcept;
   /// Describes an object of the exact type torch.Tensor or Parameter as DLPack would. False, with no exception set, for
   /// one that wants a gradient while gradients are on, and where dtype, device and strided memory do not tell all of
-  /// it: negated, conjugated, sparse, quantized, traced. Needs the GIL.
+  /// it: negated, conjugated, sparse, quantized, traced, with a tangent. Needs the GIL.
   bool (*read)(PyObject* tensor, runtime::dlpack::Tensor* out) noexcept;
 
   /// The model of a dense tensor; null where it is none. Needs the GIL.

@@ -43,6 +43,24 @@ bool wants_gradient(PyObject* tensor, const TorchNames& torch) noexcept {
   return is_true(PyObject_CallNoArgs(torch.is_grad_enabled));
 }
 
+/// Whether an object is an integer of at least a limit. Takes over the reference; clears an error.
+bool is_at_least(PyObject* integer, long limit) noexcept {
+  if (integer == nullptr) PyErr_Clear();
+  const bool result = integer != nullptr && PyLong_Check(integer) && PyLong_AsLong(integer) >= limit;
+  Py_XDECREF(integer);
+  return result;
+}
+
+bool is_watched(const TorchNames& torch) noexcept {
+  const TorchBridge* bridge = loaded_torch_bridge();
+  return bridge != nullptr ? bridge->is_watched() : is_at_least(PyObject_CallNoArgs(torch.dispatch_modes), 1);
+}
+
+/// Whether tensors may have tangents.
+bool is_forward_mode_on(const TorchNames& torch) noexcept {
+  return is_at_least(PyObject_GetAttr(torch.forward_ad, torch.current_level), 0);
+}
+
 }  // namespace
 
 const TorchNames& TorchNames::get() {
@@ -50,13 +68,17 @@ const TorchNames& TorchNames::get() {
   static const TorchNames& names = *[] {
     const auto torch = py::module_::import("torch");
     const auto type = [](py::object object) { return reinterpret_cast<PyTypeObject*>(object.release().ptr()); };
+    py::object dispatch_modes = torch.attr("_C").attr("_len_torch_dispatch_stack");
     return new TorchNames{.tensor = type(torch.attr("Tensor")),
                           .parameter = type(torch.attr("nn").attr("Parameter")),
                           .dtype = type(torch.attr("dtype")),
                           .empty = torch.attr("empty").cast<py::object>().release().ptr(),
                           .is_grad_enabled = torch.attr("is_grad_enabled").cast<py::object>().release().ptr(),
+                          .dispatch_modes = dispatch_modes.release().ptr(),
+                          .forward_ad = py::module_::import("torch.autograd.forward_ad").release().ptr(),
                           .requires_grad = PyUnicode_InternFromString("requires_grad"),
                           .is_neg = PyUnicode_InternFromString("is_neg"),
+                          .current_level = PyUnicode_InternFromString("_current_level"),
                           .empty_keywords = py::make_tuple("dtype", "device").release().ptr()};
   }();
   return names;
@@ -65,7 +87,7 @@ const TorchNames& TorchNames::get() {
 bool PlainArguments::read(PyObject* const* arguments, std::size_t positional, PyObject* names) noexcept {
   const TorchNames& torch = TorchNames::get();
   const std::size_t named = names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(names));
-  if (!add(key_, Kind::position, positional)) return false;
+  if (is_watched(torch) || !add(key_, Kind::position, positional)) return false;
   for (std::size_t i = 0; i < named; ++i) {
     PyObject* name = PyTuple_GET_ITEM(names, i);
     if (!is_interned(name) || !add(key_, Kind::keyword, name)) return false;
@@ -95,7 +117,7 @@ bool PlainArguments::read_tensor(PyObject* value, const TorchNames& torch) noexc
   runtime::dlpack::Tensor tensor;
   if (api == nullptr) return false;
   if (bridge == nullptr || !bridge->read(value, &tensor)) {
-    if (wants_gradient(value, torch) || is_negated(value, torch)) return false;
+    if (wants_gradient(value, torch) || is_negated(value, torch) || is_forward_mode_on(torch)) return false;
     if (api->tensor_from_object(value, &tensor) != 0) {
       PyErr_Clear();
       return false;

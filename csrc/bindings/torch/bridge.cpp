@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 
@@ -70,12 +71,18 @@ std::optional<dlpack::DataType> dtype_of(const c10::TensorImpl& tensor) noexcept
   }
 }
 
+bool is_watched() noexcept {
+  return c10::impl::dispatch_mode_enabled();
+}
+
 bool read(PyObject* object, dlpack::Tensor* out) noexcept {
-  c10::TensorImpl& tensor = *THPVariable_Unpack(object).unsafeGetTensorImpl();
+  const at::Tensor& value = THPVariable_Unpack(object);
+  c10::TensorImpl& tensor = *value.unsafeGetTensorImpl();
   const auto device = device_of(tensor);
   const auto dtype = dtype_of(tensor);
   if (!device || !dtype || (tensor.requires_grad() && c10::GradMode::is_enabled())) return false;
   try {
+    if (value._fw_grad(0).defined()) return false;
     *out = {tensor.mutable_data(),   *device, static_cast<std::int32_t>(tensor.dim()), *dtype, tensor.sizes().data(),
             tensor.strides().data(), 0};
     return true;
@@ -137,8 +144,13 @@ void drop(MadeTensor* made) noexcept {
 }  // namespace
 
 const TorchBridge& torch_bridge() noexcept {
-  static constexpr TorchBridge kBridge{
-      .read = read, .model_of = model_of, .drop_model = drop_model, .make = make, .wrap = wrap, .drop = drop};
+  static constexpr TorchBridge kBridge{.is_watched = is_watched,
+                                       .read = read,
+                                       .model_of = model_of,
+                                       .drop_model = drop_model,
+                                       .make = make,
+                                       .wrap = wrap,
+                                       .drop = drop};
   return kBridge;
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
 import torch
+from torch.autograd import forward_ad
 
 Autocast = Literal["lower", "float32"]
 
@@ -46,6 +47,46 @@ def under_autocast(
 def wants_gradient(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether a tensor among the arguments asks for a gradient, and gradients are on."""
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in _tensors(args, kwargs))
+
+
+def is_watched(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether torch wants to see the call as an operator: for a dispatch mode (make_fx, fake tensors), a transform of
+    torch.func, or a tensor of a type with operators of its own. A launch beside them would be missed."""
+    return torch._C._len_torch_dispatch_stack() > 0 or any(map(_has_own_operators, _tensors(args, kwargs)))
+
+
+def _has_own_operators(tensor: torch.Tensor) -> bool:
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return True
+    return type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+
+
+def refuse_forward_gradient(op: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raises RuntimeError for a tensor with a tangent, or one that torch.func differentiates by: no op has that."""
+    for tensor in _tensors(args, kwargs):
+        if _is_differentiated_by_func(tensor):
+            how = "torch.func differentiates by it; use torch.autograd, or backend='pytorch'"
+        elif forward_ad._current_level >= 0 and _tangent_of(tensor) is not None:
+            how = (
+                "it has a tangent (no op has a forward derivative); pass unpack_dual(...).primal, or backend='pytorch'"
+            )
+        else:
+            continue
+        raise RuntimeError(f"{op}: wanted tensors without a derivative of torch.func or forward mode, got one: {how}")
+
+
+def _tangent_of(tensor: torch.Tensor) -> torch.Tensor | None:
+    tangent: torch.Tensor | None = forward_ad.unpack_dual(tensor).tangent  # type: ignore[no-untyped-call]
+    return tangent
+
+
+def _is_differentiated_by_func(tensor: torch.Tensor) -> bool:
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        if functorch.is_gradtrackingtensor(tensor):
+            return True
+        tensor = functorch.get_unwrapped(tensor)
+    return False
 
 
 def refuse_gradient(op: str, *_: Any, **__: Any) -> NoReturn:

@@ -97,6 +97,9 @@ def planned(
         with_gradient = operator or functools.partial(modes.refuse_gradient, planner.__name__)
 
         def plan(*args: P.args, **kwargs: P.kwargs) -> Any:
+            modes.refuse_forward_gradient(planner.__name__, args, kwargs)
+            if operator is not None and modes.is_watched(args, kwargs):
+                return traced(*args, **kwargs)
             if autocast is not None and modes.autocasts(args, kwargs):
                 return modes.under_autocast(call, autocast, args, kwargs)
             if modes.wants_gradient(args, kwargs):

@@ -57,6 +57,7 @@ def register(op: str) -> None:
             raise backend_is_missing(op, "cutile")
         if wrapper.autocast is not None and modes.autocasts(args, kwargs):
             return modes.under_autocast(call, wrapper.autocast, args, kwargs)
+        modes.refuse_forward_gradient(op, args, kwargs)
         if modes.wants_gradient(args, kwargs):
             raise RuntimeError(
                 f"{op}: wanted tensors without gradient (backend 'cutile' has no backward), got requires_grad=True; "
