@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -23,7 +23,9 @@ from tilegym.backend.cutile_rs.tuning.memory import CallerMemory, tensors_in
 from tilegym.backend.cutile_rs.tuning.search import Search
 from tilegym.backend.cutile_rs.tuning.turns import turn
 from tilegym.logger import get_logger
-from tilegym_rs import tuning
+
+if TYPE_CHECKING:
+    from tilegym_rs import tuning
 
 _logger = get_logger(__name__)
 
@@ -187,6 +189,8 @@ def _subject(request: _Request) -> tuning.Subject | None:
 
 
 def _from_disk(request: _Request, subject: tuning.Subject | None) -> _Winner | None:
+    from tilegym_rs import tuning
+
     record = tuning.find(subject) if subject is not None else None
     if record is None:
         return None
@@ -202,6 +206,8 @@ def _winner(configs: Sequence[Any], best: int, trials: Sequence[tuning.Trial], *
 
 
 def _tune(request: _Request, subject: tuning.Subject | None) -> _Winner:
+    from tilegym_rs import tuning
+
     reached = tensors_in(request.kernel_fn) if request.writes is None else request.writes
     try:
         memory = CallerMemory(reached, request.device)
@@ -261,6 +267,8 @@ def clear_cache(kernel_name: str | None = None, key: Any = None, *, on_disk: boo
 
     Records on disk stay, and are used again, unless `on_disk`.
     """
+    from tilegym_rs import tuning
+
     with _lock:
         for cached in list(_cache):
             if kernel_name in (None, cached[0]) and (key is None or key == cached[1]):

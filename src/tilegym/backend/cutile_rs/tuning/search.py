@@ -7,14 +7,16 @@ import dataclasses
 import functools
 import statistics
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from tilegym.backend.cutile_rs.tuning.agreement import difference, results_of
 from tilegym.backend.cutile_rs.tuning.memory import CallerMemory
 from tilegym.logger import get_logger
-from tilegym_rs.tuning import Trial
+
+if TYPE_CHECKING:
+    from tilegym_rs.tuning import Trial
 
 _logger = get_logger(__name__)
 # Larger than any L2 so far (H200: 50 MB, B200: 126 MB).
@@ -63,6 +65,8 @@ class Search:
         return best, trials
 
     def _try(self, number: int, config: Any, groups: _Groups) -> Trial:
+        from tilegym_rs.tuning import Trial
+
         call = functools.partial(self.kernel_fn, config)
         try:
             self.memory.put_back()
@@ -78,6 +82,8 @@ class Search:
             return self._failed(config, str(error) or type(error).__name__)
 
     def _failed(self, config: Any, reason: str) -> Trial:
+        from tilegym_rs.tuning import Trial
+
         _logger.warning("%s: configuration %s cannot run: %s", self.name, config, reason)
         return Trial(None, reason)
 

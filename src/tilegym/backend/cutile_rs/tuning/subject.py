@@ -8,13 +8,14 @@ import functools
 from collections.abc import Sequence
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from tilegym.backend.cutile_rs import utils
-from tilegym_rs import tuning
-from tilegym_rs.errors import KernelError
+
+if TYPE_CHECKING:
+    from tilegym_rs import tuning
 
 _PLAIN = (bool, int, str, type(None))
 _AS_TEXT = (float, torch.dtype, torch.device, torch.memory_format, torch.layout)
@@ -47,6 +48,8 @@ def plain(value: Any) -> Any:
 
 def subject_of(name: str, key: Any, device: torch.device, configs: Sequence[Any]) -> tuning.Subject:
     """What a record of this choice would be about. Raises NotPlainError."""
+    from tilegym_rs import tuning
+
     candidates = [plain(config) for config in configs]
     return tuning.Subject(name, plain(key), dict(device_facts(device)), dict(toolchain()), candidates)
 
@@ -73,6 +76,8 @@ def toolchain() -> tuple[tuple[str, str], ...]:
 
 
 def _compiler() -> str:
+    from tilegym_rs.errors import KernelError
+
     try:
         found = utils.extension().find_tileiras()
     except KernelError:
