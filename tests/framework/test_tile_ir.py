@@ -166,6 +166,46 @@ def broken_module() -> bytes:
     raise AssertionError("no such byte")
 
 
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["diff", "--report", "/nowhere/report.md", SILU, SILU], 1, "/nowhere/report.md"),
+        (["stats", "--argument", "999999999999=3", SILU], 2, "wanted a position below"),
+        (["stats", "--argument", "0=99999999999999999999", SILU], 2, "and 64 bits"),
+        (["stats", "--grid", "1,99999999999999999999", SILU], 2, "from 1 to 2147483647"),
+    ],
+    ids=lambda value: value[1] if isinstance(value, list) else "",
+)
+def test_bad_words_end_with_a_message(words: list[object], status: int, message: str) -> None:
+    done = run(COMMANDS[0], *words)
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert message in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly() -> None:
+    command = [*COMMANDS[0], "ir", "dump", *[str(LOOPS)] * 50]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_names_that_are_no_text_are_compared_and_printed(tmp_path: Path) -> None:
+    path = with_bytes(SILU, tmp_path / "odd.tileirbc", b"latency", b"latenc\xf5")
+    module = tile_ir.load(path)
+    assert [name for name in module.facts().access_hints if name.startswith("latenc")] == ["latenc\udcf5"]
+    for words in (["diff", SILU, path], ["diff", "--json", path, SILU], ["stats", path], ["verify", "--hints", path]):
+        done = run(COMMANDS[0], *words)
+        assert b"codec" not in done.stderr
+        assert done.stdout != b""
+    odd = with_bytes(SILU, tmp_path / "entry.tileirbc", b"silu_and_mul_kernel_entry", b"silu_and_mul_kernel_entr\xff")
+    assert b"silu_and_mul_kernel_entr\xff" in run(COMMANDS[0], "verify", odd).stdout
+    assert b"silu_and_mul_kernel_entr" in run(COMMANDS[0], "stats", "--entry", "nothing", odd).stderr
+
+
 def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nothing\.tileirbc: cannot open it"):
         tile_ir.load(tmp_path / "nothing.tileirbc")

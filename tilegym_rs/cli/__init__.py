@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -28,10 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         ir_program.become(sys.argv[1:])
         arguments = sys.argv[1:]
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Names of files and kernels go out as the bytes that they are.
+            sys.stdout.reconfigure(errors="surrogateescape")
     options = _parser(arguments[:1]).parse_args(arguments)
     try:
         status: int = options.run(options)
-    except (RuntimeError, ValueError) as error:
+    except BrokenPipeError:
+        # Who reads the output has seen enough; nothing is left to be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except (OSError, RuntimeError, ValueError) as error:
         print(f"tilegym-rs: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
+_MOST_PARAMETERS = 10_000
+
+
 def add_to(commands: Commands) -> None:
     """Adds the command to the parser."""
     parser = commands.add_parser(
@@ -113,8 +116,8 @@ def _add_pair(actions: Commands) -> None:
 
 def _grid(text: str) -> tuple[int, ...]:
     extents = tuple(int(word) for word in text.split(","))
-    if not 1 <= len(extents) <= 3 or min(extents) < 1:
-        raise argparse.ArgumentTypeError(f"wanted one to three numbers of at least 1, got '{text}'")
+    if not 1 <= len(extents) <= 3 or min(extents) < 1 or max(extents) >= 1 << 31:
+        raise argparse.ArgumentTypeError(f"wanted one to three numbers from 1 to 2147483647, got '{text}'")
     return extents
 
 
@@ -122,6 +125,8 @@ def _argument(text: str) -> tuple[int, int]:
     position, _, value = text.partition("=")
     if not position.isdecimal() or not value:
         raise argparse.ArgumentTypeError(f"wanted POSITION=VALUE, got '{text}'")
+    if int(position) >= _MOST_PARAMETERS or not -(1 << 63) <= int(value, 0) < 1 << 63:
+        raise argparse.ArgumentTypeError(f"wanted a position below {_MOST_PARAMETERS} and 64 bits, got '{text}'")
     return int(position), int(value, 0)
 
 

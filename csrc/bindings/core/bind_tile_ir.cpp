@@ -2,10 +2,13 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,17 +45,61 @@ struct UnknownOperation {
   std::string reason;
 };
 
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw py::value_error(result.error().message);
-  return std::move(result).value();
-}
-
 /// Texts are UTF-8 but for what a file holds against the rules.
 py::str as_text(std::string_view text) {
   PyObject* object = PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "surrogateescape");
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(object);
+}
+
+/// The same of all texts in a value's lists, sets and maps.
+py::object as_object(const std::string& text) {
+  return as_text(text);
+}
+
+template <std::integral T>
+py::object as_object(T number) {
+  return py::int_(number);
+}
+
+template <class T>
+py::object as_object(const std::set<T>& values) {
+  py::set out;
+  for (const T& value : values) out.add(as_object(value));
+  return out;
+}
+
+template <class T>
+py::object as_object(const std::vector<T>& values) {
+  py::list out;
+  for (const T& value : values) out.append(as_object(value));
+  return out;
+}
+
+template <class T>
+py::object as_object(const std::map<std::string, T>& values) {
+  py::dict out;
+  for (const auto& [key, value] : values) out[as_text(key)] = as_object(value);
+  return out;
+}
+
+/// A property that reads a member.
+template <class Owner, class T>
+auto reads(T Owner::* member) {
+  return [member](const Owner& owner) { return as_object(owner.*member); };
+}
+
+/// May be called without the lock.
+[[noreturn]] void throw_value_error(std::string_view text) {
+  const py::gil_scoped_acquire lock;
+  PyErr_SetObject(PyExc_ValueError, as_text(text).ptr());
+  throw py::error_already_set();
+}
+
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw_value_error(result.error().message);
+  return std::move(result).value();
 }
 
 std::unique_ptr<TileModule> load(const std::filesystem::path& path, bool keep_unknown) {
@@ -117,8 +164,8 @@ const ir::Function& find_entry(const ir::Module& module, const std::optional<std
   if (function != nullptr) return *function;
   std::string names;
   for (const ir::Function& other : module.functions) names += (names.empty() ? "" : ", ") + other.name;
-  throw py::value_error("entry: wanted one of " + (names.empty() ? "none" : names) + ", got " +
-                        (name ? "'" + *name + "'" : "none named"));
+  throw_value_error("entry: wanted one of " + (names.empty() ? "none" : names) + ", got " +
+                    (name ? "'" + *name + "'" : "none named") + "; name an entry of the module");
 }
 
 ir::Stats stats(const TileModule& self, const std::array<std::int64_t, 3>& grid,
@@ -145,8 +192,8 @@ void bind_results(py::module_& module) {
   py::class_<ir::Change>(module, "TileChange", "One difference between two modules.")
       .def_property_readonly("kind", kind_name)
       .def_property_readonly("place", [](const ir::Change& change) { return as_text(change.place); })
-      .def_readonly("subject", &ir::Change::subject)
-      .def_readonly("part", &ir::Change::property)
+      .def_property_readonly("subject", reads(&ir::Change::subject))
+      .def_property_readonly("part", reads(&ir::Change::property))
       .def_property_readonly("before", [](const ir::Change& change) { return as_text(change.before); })
       .def_property_readonly("after", [](const ir::Change& change) { return as_text(change.after); });
 
@@ -157,43 +204,38 @@ void bind_results(py::module_& module) {
       .def("__str__", [](const ir::Diagnostic& found) { return as_text(found.text()); });
 
   py::class_<ir::Stats>(module, "TileStats", "What one launch does, over all tile blocks.")
-      .def_readonly("operations", &ir::Stats::operations)
-      .def_readonly("executed", &ir::Stats::executed)
-      .def_readonly("flops", &ir::Stats::flops)
-      .def_readonly("matrix_flops", &ir::Stats::matrix_flops)
+      .def_property_readonly("operations", reads(&ir::Stats::operations))
+      .def_property_readonly("executed", reads(&ir::Stats::executed))
+      .def_property_readonly("flops", reads(&ir::Stats::flops))
+      .def_property_readonly("matrix_flops", reads(&ir::Stats::matrix_flops))
       .def_readonly("bytes_read", &ir::Stats::bytes_read)
       .def_readonly("bytes_written", &ir::Stats::bytes_written)
-      .def_readonly("notes", &ir::Stats::notes);
+      .def_property_readonly("notes", reads(&ir::Stats::notes));
 
   py::class_<UnknownOperation>(module, "TileUnknownOperation", "An operation at which reading an entry stopped.")
       .def_property_readonly("entry", [](const UnknownOperation& found) { return as_text(found.entry); })
       .def_readonly("code", &UnknownOperation::code)
       .def_readonly("byte_offset", &UnknownOperation::byte_offset)
       .def_property_readonly("raw", [](const UnknownOperation& found) { return py::bytes(found.bytes); })
-      .def_readonly("reason", &UnknownOperation::reason);
+      .def_property_readonly("reason", reads(&UnknownOperation::reason));
 }
 
 void bind_facts(py::module_& module) {
   py::class_<ir::Facts>(module, "TileFacts", "What decides how fast and how exact a module's kernels are.")
-      .def_property_readonly("entries",
-                             [](const ir::Facts& facts) {
-                               std::vector<py::str> names;
-                               for (const std::string& name : facts.entries) names.push_back(as_text(name));
-                               return names;
-                             })
-      .def_readonly("operations", &ir::Facts::operations)
-      .def_readonly("flush_to_zero", &ir::Facts::flush_to_zero)
-      .def_readonly("rounding", &ir::Facts::rounding)
-      .def_readonly("entry_hints", &ir::Facts::entry_hints)
-      .def_readonly("access_hints", &ir::Facts::access_hints)
-      .def_readonly("row_tiles", &ir::Facts::row_tiles)
-      .def_readonly("accumulators", &ir::Facts::accumulators)
-      .def_readonly("identities", &ir::Facts::identities)
-      .def_readonly("elements", &ir::Facts::elements)
+      .def_property_readonly("entries", reads(&ir::Facts::entries))
+      .def_property_readonly("operations", reads(&ir::Facts::operations))
+      .def_property_readonly("flush_to_zero", reads(&ir::Facts::flush_to_zero))
+      .def_property_readonly("rounding", reads(&ir::Facts::rounding))
+      .def_property_readonly("entry_hints", reads(&ir::Facts::entry_hints))
+      .def_property_readonly("access_hints", reads(&ir::Facts::access_hints))
+      .def_property_readonly("row_tiles", reads(&ir::Facts::row_tiles))
+      .def_property_readonly("accumulators", reads(&ir::Facts::accumulators))
+      .def_property_readonly("identities", reads(&ir::Facts::identities))
+      .def_property_readonly("elements", reads(&ir::Facts::elements))
       .def_readonly("pointer_div_by", &ir::Facts::pointer_div_by)
       .def_readonly("scalar_div_by", &ir::Facts::scalar_div_by)
       .def_readonly("swizzled", &ir::Facts::swizzled)
-      .def_readonly("layouts", &ir::Facts::layouts);
+      .def_property_readonly("layouts", reads(&ir::Facts::layouts));
 }
 
 }  // namespace
