@@ -52,7 +52,7 @@ FAULTS = (
         "one column past the row",
         "lt_tile(columns, end)",
         "le_tile(columns, end)",
-        f"{VALUES}|outside|beyond|unchanged",
+        f"{VALUES}|ILLEGAL_ADDRESS|unchanged",
     ),
     kernel("swiglu", "sum in place of the product", "convert_tile(widened * up)", "convert_tile(widened + up)"),
     kernel("swiglu", "wrong operand", "gate / (one + exp(negf(gate)))", "up / (one + exp(negf(gate)))"),
