@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -47,6 +48,23 @@ bool is_mapped(std::uintptr_t address, std::size_t bytes) noexcept {
   const std::uintptr_t begin = address / page * page;
   return bytes <= UINTPTR_MAX - address &&
          msync(reinterpret_cast<void*>(begin), address + bytes - begin, MS_ASYNC) == 0;
+}
+
+/// Memory of pools stays as it is for some time after its end, as on a GPU: programs free on one stream what another
+/// still copies from, and get away with it there. Called under driver_lock().
+void keep_for_a_while(const Allocation& ended) {
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  constexpr std::size_t kMostPieces = 4096;
+  static auto& kept = *new std::deque<Allocation>;
+  static std::size_t bytes = 0;
+  kept.push_back(ended);
+  kept.back().pool = nullptr;
+  bytes += ended.bytes;
+  while (kept.size() > 1 && (bytes > kMostBytes || kept.size() > kMostPieces)) {
+    bytes -= kept.front().bytes;
+    std::free(reinterpret_cast<void*>(kept.front().begin));
+    kept.pop_front();
+  }
 }
 
 CUresult out_of_memory(std::size_t bytes) {
@@ -222,9 +240,14 @@ CUresult release_allocation(std::uintptr_t address) {
     return fail(CUDA_ERROR_INVALID_VALUE, "the address is no allocation of this driver");
   }
   if (found->second.kind == MemoryKind::graph) return CUDA_SUCCESS;
-  if (found->second.pool != nullptr) found->second.pool->gave_back(found->second.bytes);
+  const Allocation ended = found->second;
   allocations().erase(found);
-  std::free(reinterpret_cast<void*>(address));
+  if (ended.pool == nullptr) {
+    std::free(reinterpret_cast<void*>(address));
+  } else {
+    ended.pool->gave_back(ended.bytes);
+    keep_for_a_while(ended);
+  }
   return CUDA_SUCCESS;
 }
 

@@ -147,6 +147,18 @@ TEST_F(Memory, StreamOrderedAllocationLivesUntilItsFree) {
   cuStreamDestroy_v2(stream);
 }
 
+TEST_F(Memory, FreedMemoryOfAPoolStaysAsItIsForAWhile) {
+  CUdeviceptr address = 0;
+  ASSERT_EQ(cuMemAllocAsync(&address, 4096, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32_v2(address, 77, 1024), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemFreeAsync(address, nullptr), CUDA_SUCCESS);
+  CUdeviceptr other = 0;
+  ASSERT_EQ(cuMemAllocAsync(&other, 4096, nullptr), CUDA_SUCCESS);
+  EXPECT_NE(other, address);
+  EXPECT_EQ(*reinterpret_cast<const int*>(address), 77);
+  EXPECT_EQ(cuMemFreeAsync(other, nullptr), CUDA_SUCCESS);
+}
+
 TEST_F(Memory, AsyncFreeOfAForeignAddressIsRefusedAtOnce) {
   int variable = 0;
   EXPECT_EQ(cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(&variable), nullptr), CUDA_ERROR_INVALID_VALUE);
