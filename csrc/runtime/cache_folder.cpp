@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "runtime/log.h"
 #include "runtime/settings.h"
@@ -118,19 +119,6 @@ Status move_into_place(const fs::path& temporary, const fs::path& path, std::err
                "; make room there, or name another folder by TILEGYM_RS_CACHE_DIR"};
 }
 
-template <class Write>
-Status publish(const fs::path& path, Write write) {
-  const fs::path temporary = temporary_beside(path);
-  std::error_code error = make_folders(path.parent_path());
-  if (!error) {
-    std::ofstream stream(temporary, std::ios::binary);
-    write(stream);
-    stream.close();
-    if (!stream) error = {errno, std::generic_category()};
-  }
-  return move_into_place(temporary, path, error);
-}
-
 void warn_of_fallback(const std::vector<fs::path>& folders) {
   if (folders.size() > 1) {
     log_once(LogLevel::warning, "cache folder " + folders.front().string() + " cannot be written; using " +
@@ -171,14 +159,25 @@ std::optional<fs::path> find_cached(const std::vector<fs::path>& folders, const 
 }
 
 Status publish_file(const fs::path& path, const std::string& text) {
-  return publish(path, [&text](std::ostream& stream) { stream << text; });
+  const fs::path temporary = temporary_beside(path);
+  std::error_code error = make_folders(path.parent_path());
+  if (!error) {
+    std::ofstream stream(temporary, std::ios::binary);
+    stream << text;
+    stream.close();
+    if (!stream) error = {errno, std::generic_category()};
+  }
+  return move_into_place(temporary, path, error);
 }
 
 Status publish_copy(const fs::path& source, const fs::path& path) {
   std::ifstream original(source, std::ios::binary);
-  if (!original) return Error{source.string() + ": cannot be read: " + std::strerror(errno)};
-  // Not std::filesystem::copy_file, which calls a full disk an input or output error.
-  return publish(path, [&original](std::ostream& stream) { stream << original.rdbuf(); });
+  std::ostringstream text;
+  text << original.rdbuf();
+  if (!original || !text) return Error{source.string() + ": cannot be read: " + std::strerror(errno)};
+  // Not std::filesystem::copy_file, which calls a full disk an input or output error; nor from stream to stream, which
+  // takes half a file for a success.
+  return publish_file(path, std::move(text).str());
 }
 
 }  // namespace tilegym::runtime
