@@ -238,6 +238,17 @@ Status resolve(std::vector<Type>& types, TypeId id, std::size_t offset) {
   return {};
 }
 
+/// A function within a function would let a file of a few bytes refer to itself, or print as gigabytes.
+Status check_signature(const std::vector<Type>& types, TypeId id, std::size_t offset) {
+  for (const std::vector<TypeId>* references : {&types[id].inputs, &types[id].results}) {
+    for (const TypeId reference : *references) {
+      if (types[reference].kind != TypeKind::function) continue;
+      return malformed("type index in a function type", "a type that is no function", reference, offset);
+    }
+  }
+  return {};
+}
+
 /// Elements first, so that what a kind refers to is complete when its turn comes.
 constexpr TypeKind kResolveOrder[] = {TypeKind::pointer,        TypeKind::tile,         TypeKind::tensor_view,
                                       TypeKind::partition_view, TypeKind::strided_view, TypeKind::gather_scatter_view};
@@ -256,6 +267,7 @@ Result<std::vector<Type>> read_types(std::span<const Blob> entries, Version vers
       if (types[id].kind == kind) TILEGYM_TRY(resolve(types, id, entries[id].offset));
     }
   }
+  for (TypeId id = 0; id < types.size(); ++id) TILEGYM_TRY(check_signature(types, id, entries[id].offset));
   return types;
 }
 

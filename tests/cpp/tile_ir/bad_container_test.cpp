@@ -178,6 +178,12 @@ TEST(BadTypes, PointerToAPointer) {
   EXPECT_EQ(type_refusal({12, 0}), "tile_ir: type index in a type: wanted a type of the right kind, got 0 at byte 40");
 }
 
+TEST(BadTypes, FunctionWithinAFunction) {
+  const std::string refused = "tile_ir: type index in a function type: wanted a type that is no function, got ";
+  EXPECT_EQ(type_refusal({16, 1, 0, 0}), refused + "0 at byte 40");
+  EXPECT_EQ(type_refusal({16, 0, 1, 1}), refused + "1 at byte 40");
+}
+
 TEST(BadTypes, TileExtentThatIsNoPowerOfTwo) {
   ModuleBytes module;
   module.tile(module.element(7), {3});
