@@ -25,8 +25,8 @@ def add_to(commands: Commands) -> None:
         help="compare the times of two files of records",
         description="Compares the times in two files of records that pytest --print-record --cutile-rs-record wrote. "
         "The verdict is on the geometric mean of A / B: DONE up to 1.05, MILD_GAP up to 1.10, MODERATE_GAP up to 1.50, "
-        "LARGE_GAP above; DONE also needs the same ops with the same inputs in both. The exit status is 0 for DONE, 1 for "
-        "a gap, 2 where the records cannot be compared.",
+        "LARGE_GAP above; DONE also needs the same ops with the same inputs in both. The exit status is 0 for DONE, "
+        "1 for a gap, 2 where the records cannot be compared.",
     )
     parser.add_argument("ours", metavar="A", type=Path, help="the run to judge")
     parser.add_argument("baseline", metavar="B", type=Path, help="what it is judged by")

@@ -1,7 +1,7 @@
 """Writes the goldens that come from cuTile Python: kernels through its public export, and every operation once.
 
-The cutile_* goldens are what the Rust crate lowers from its public example kernels, the op_* goldens from the kernels of
-the op library, in f32 (their shapes: tests/cpp/tile_ir/launch_stats_test.cpp); they are not written here.
+The cutile_* goldens are what the Rust crate lowers from its public example kernels, the op_* goldens from the kernels
+of the op library, in f32 (their shapes: tests/cpp/tile_ir/launch_stats_test.cpp); they are not written here.
 Run: python tests/goldens/tile_ir/make.py
 """
 
