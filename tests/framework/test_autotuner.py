@@ -246,7 +246,9 @@ def make_writable_by_all(path):
 
 
 @pytest.mark.parametrize(
-    ("harm", "counted"), [(cut, "broken"), (flip, "broken"), (make_writable_by_all, "untrusted")], ids=str
+    ("harm", "counted"),
+    [(cut, "broken"), (flip, "broken"), (make_writable_by_all, "untrusted")],
+    ids=["cut", "flipped", "writable by all"],
 )
 def test_a_bad_record_is_counted_and_replaced(gpu, harm, counted):
     tune()
