@@ -128,6 +128,7 @@ void copy_box(const CUDA_MEMCPY3D& copy) noexcept {
 }
 
 void fill_box(const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
+  if (fill.width == 0) return;  // of a null pointer not even nothing may be set
   for (std::size_t y = 0; y < fill.height; ++y) {
     auto* row = reinterpret_cast<std::byte*>(fill.dst + y * fill.pitch);
     if (fill.elementSize == 1) {
