@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import cuda.tile as ct
-import torch
 
-from tilegym.ops.cutile.launcher import KernelCall
-from tilegym.ops.cutile.tiles import multiplied, place_of, rounds
+from tilegym.ops.cutile.tiles import multiplied, place_of, product_launch
 
 Extent: TypeAlias = ct.Constant[int]
 
@@ -44,22 +42,4 @@ def bmm_static_persistent_kernel(
         store_tile_of_product(c, a, b, tile, bm, bn, bk, group, tf32)
 
 
-def bmm(
-    c: torch.Tensor,
-    a: torch.Tensor,
-    b: torch.Tensor,
-    *,
-    bm: int,
-    bn: int,
-    bk: int,
-    group_size_m: int,
-    num_programs: int,
-    num_cta_in_cga: int,
-    occupancy: int,
-    persistent: int,
-    allow_tf32: int,
-) -> KernelCall:
-    """The launch for batches with any strides."""
-    kernel = bmm_static_persistent_kernel if persistent else bmm_non_persistent_kernel
-    constants = (bm, bn, bk, group_size_m, rounds(a, allow_tf32))
-    return KernelCall(kernel, (num_programs,), {"c": c, "a": a, "b": b}, constants, num_cta_in_cga, occupancy)
+bmm = product_launch(bmm_non_persistent_kernel, bmm_static_persistent_kernel)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import cuda.tile as ct
-import torch
 
-from tilegym.ops.cutile.launcher import KernelCall
-from tilegym.ops.cutile.tiles import multiplied, place_of, rounds
+from tilegym.ops.cutile.tiles import multiplied, place_of, product_launch
 
 Extent: TypeAlias = ct.Constant[int]
 
@@ -44,22 +42,4 @@ def matmul_static_persistent_kernel(
         ct.store(c, (row, column), ct.astype(tile_of_product(a, b, row, column, bm, bn, bk, tf32), c.dtype))
 
 
-def matmul(
-    c: torch.Tensor,
-    a: torch.Tensor,
-    b: torch.Tensor,
-    *,
-    bm: int,
-    bn: int,
-    bk: int,
-    group_size_m: int,
-    num_programs: int,
-    num_cta_in_cga: int,
-    occupancy: int,
-    persistent: int,
-    allow_tf32: int,
-) -> KernelCall:
-    """The launch for matrices with any strides."""
-    kernel = matmul_static_persistent_kernel if persistent else matmul_non_persistent_kernel
-    constants = (bm, bn, bk, group_size_m, rounds(a, allow_tf32))
-    return KernelCall(kernel, (num_programs,), {"c": c, "a": a, "b": b}, constants, num_cta_in_cga, occupancy)
+matmul = product_launch(matmul_non_persistent_kernel, matmul_static_persistent_kernel)

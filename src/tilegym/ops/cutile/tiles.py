@@ -1,11 +1,14 @@
-"""What matmul and bmm share: the order of tiles and one step of a product."""
+"""What matmul and bmm share: the order of tiles, one step of a product, and the launch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import cuda.tile as ct
 import torch
+
+from tilegym.ops.cutile.launcher import KernelCall
 
 
 def place_of(tile: Any, tiles_m: Any, tiles_n: Any, group: int) -> tuple[Any, Any]:
@@ -26,3 +29,28 @@ def multiplied(a: Any, b: Any, total: Any, tf32: int) -> Any:
 def rounds(a: torch.Tensor, allow_tf32: int) -> int:
     """1 where factors of a's dtype are rounded to TF32."""
     return int(a.dtype == torch.float32 and allow_tf32 != 0)
+
+
+def product_launch(non_persistent: Any, static_persistent: Any) -> Callable[..., KernelCall]:
+    """What makes the launch of a product's two schedules, for operands with any strides."""
+
+    def launch(
+        c: torch.Tensor,
+        a: torch.Tensor,
+        b: torch.Tensor,
+        *,
+        bm: int,
+        bn: int,
+        bk: int,
+        group_size_m: int,
+        num_programs: int,
+        num_cta_in_cga: int,
+        occupancy: int,
+        persistent: int,
+        allow_tf32: int,
+    ) -> KernelCall:
+        kernel = static_persistent if persistent else non_persistent
+        constants = (bm, bn, bk, group_size_m, rounds(a, allow_tf32))
+        return KernelCall(kernel, (num_programs,), {"c": c, "a": a, "b": b}, constants, num_cta_in_cga, occupancy)
+
+    return launch
